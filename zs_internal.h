@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What zsmalloc.c, zs_compact.c and zs_migrate.c share: the structures and the
+ * few steps all three take. Nobody else includes this.
+ */
+#ifndef _ZS_INTERNAL_H_
+#define _ZS_INTERNAL_H_
+
+#include <linux/atomic.h>
+#include <linux/lockdep.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "zsmalloc.h"
+
+/**
+ * struct zspage - a chain of pages holding objects of one size class
+ * @link: in its class's list for @group; or alone (@busy); or in a caller's
+ *	list of emptied zspages
+ * @pool: the pool it belongs to; constant
+ * @inuse: objects in use; equals the number of bits set in the bitmap
+ * @class: index of its size class; constant
+ * @group: fullness group whose list it is on
+ * @busy: taken off its list by compaction or migration: objects may be freed
+ *	from it but none allocated, and whoever made it busy puts it back
+ * @movable: its pages are registered for page migration
+ * @pages: the chain; a page's page_private is its zspage | its place in here.
+ *	Guarded by the pool lock and, for each object, by its owner's lock
+ *
+ * All but the constants is guarded by the pool lock. Behind @pages follow the
+ * bitmap of objects in use and the owner ids.
+ */
+struct zspage {
+	struct list_head link;
+	struct zs_pool *pool;
+	u16 inuse;
+	u8 class;
+	u8 group;
+	bool busy;
+	bool movable;
+	struct page *pages[];
+};
+
+/* page_private carries the place in the chain in its low bits. */
+#define ZS_PLACE_MASK	((unsigned long)ZS_MAX_CHAIN - 1)
+static_assert(ARCH_KMALLOC_MINALIGN >= ZS_MAX_CHAIN);
+
+/**
+ * struct zs_class - one size class of a pool
+ * @groups: zspages by fullness, the most recently changed first
+ * @nonempty: bit per group whose list is not empty
+ * @zspages: zspages of this class, busy ones included
+ * @used: objects in use
+ */
+struct zs_class {
+	struct list_head groups[ZS_NR_GROUPS];
+	u16 nonempty;
+	unsigned long zspages;
+	unsigned long used;
+};
+
+/**
+ * struct zs_pool - zspages of one user
+ * @lock: the pool lock: guards everything here but what is constant or says
+ *	otherwise, and every zspage
+ * @pages: pages held
+ * @max_pages: most pages held
+ * @limit: pages allowed, 0 for no limit
+ * @compacted: pages freed by compaction
+ * @ops: how to lock and tell owners; constant
+ * @owner: handed to @ops; constant
+ * @compacting: held by the one compaction that may run
+ * @scanners: shrinker scans that use the pool (atomic)
+ * @link: in the shrinker's list of pools, guarded by its lock
+ * @classes: the size classes
+ */
+struct zs_pool {
+	raw_spinlock_t lock;
+	unsigned long pages;
+	unsigned long max_pages;
+	unsigned long limit;
+	unsigned long compacted;
+
+	const struct zs_owner_ops *ops;
+	void *owner;
+	struct mutex compacting;
+	atomic_t scanners;
+	struct list_head link;
+
+	struct zs_class classes[];
+};
+
+/**
+ * struct zs_place - a location, resolved
+ * @zspage: the zspage that holds the object
+ * @index: the object's index in it
+ */
+struct zs_place {
+	struct zspage *zspage;
+	u32 index;
+};
+
+/* The pool lock: a task-context spin lock, as the owners' locks around it are. */
+static inline void zs_lock(struct zs_pool *pool)
+	__acquires(&pool->lock)
+{
+	lockdep_assert(!in_hardirq() && !in_serving_softirq());
+	raw_spin_lock(&pool->lock);
+}
+
+static inline void zs_unlock(struct zs_pool *pool)
+	__releases(&pool->lock)
+{
+	raw_spin_unlock(&pool->lock);
+}
+
+static inline const struct zs_shape *zs_shape(const struct zspage *zspage)
+{
+	return &zs_classes.shape[zspage->class];
+}
+
+static inline unsigned long *zs_bitmap(struct zspage *zspage)
+{
+	return (unsigned long *)(zspage->pages + zs_shape(zspage)->chain);
+}
+
+static inline u32 *zs_owners(struct zspage *zspage)
+{
+	return (u32 *)(zs_bitmap(zspage) +
+		       BITS_TO_LONGS(zs_shape(zspage)->objects));
+}
+
+/* A location is: page frame | offset / ZS_GRAIN | valid bit. */
+#define ZS_LOC_VALID		1ULL
+#define ZS_LOC_OFFSET_BITS	(PAGE_SHIFT - ZS_GRAIN_SHIFT)
+
+static inline u64 zs_loc_make(struct page *page, u32 offset)
+{
+	u64 loc = page_to_pfn(page);
+
+	loc = loc << ZS_LOC_OFFSET_BITS | offset >> ZS_GRAIN_SHIFT;
+	return loc << 1 | ZS_LOC_VALID;
+}
+
+static inline unsigned long zs_loc_pfn(u64 loc)
+{
+	return loc >> (ZS_LOC_OFFSET_BITS + 1);
+}
+
+static inline struct page *zs_loc_page(u64 loc)
+{
+	return pfn_to_page(zs_loc_pfn(loc));
+}
+
+static inline u32 zs_loc_offset(u64 loc)
+{
+	return ((loc >> 1) << ZS_GRAIN_SHIFT) & (PAGE_SIZE - 1);
+}
+
+static inline struct zspage *zs_page_zspage(struct page *page)
+{
+	return (struct zspage *)(page_private(page) & ~ZS_PLACE_MASK);
+}
+
+static inline unsigned int zs_page_place(struct page *page)
+{
+	return page_private(page) & ZS_PLACE_MASK;
+}
+
+/* Where object @index begins. The pool lock or the owner's lock is held. */
+static inline u64 zs_object_loc(struct zspage *zspage, u32 index)
+{
+	u32 offset = index * zs_shape(zspage)->size;
+
+	return zs_loc_make(zspage->pages[offset >> PAGE_SHIFT],
+			   offset & (PAGE_SIZE - 1));
+}
+
+/* zsmalloc.c, for compaction and migration; the pool lock is held for all. */
+bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place);
+u64 zs_take(struct zs_pool *pool, unsigned int class, u32 owner);
+bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied);
+void zs_set_busy(struct zs_pool *pool, struct zspage *zspage);
+void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
+		   struct list_head *emptied);
+
+/* zs_compact.c */
+int zs_shrinker_init(void);
+void zs_shrinker_exit(void);
+void zs_shrinker_add(struct zs_pool *pool);
+void zs_shrinker_remove(struct zs_pool *pool);
+
+#endif /* _ZS_INTERNAL_H_ */

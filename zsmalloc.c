@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zsmalloc: an allocator for compressed pages behind one pool lock.
+ *
+ * Data structure: a pool has size classes; a class has zspages, sorted into
+ * lists by fullness in steps of 10 %; a zspage is a chain of pages with a
+ * bitmap of objects in use and an owner id for each. Objects are taken from
+ * the fullest zspage that has room, so that the others drain. Nothing is kept
+ * inside free objects: freeing touches the zspage, never the object.
+ *
+ * Concurrency: the pool lock guards all of that and is held for list and bit
+ * operations only. Object bytes are guarded by the owners' locks (zsmalloc.h).
+ * An emptied zspage leaves its list under the pool lock and is freed by the
+ * caller after all its locks are dropped.
+ *
+ * What it does not do: move objects (zs_compact.c, zs_migrate.c), know what an
+ * owner is, or remember sizes: who reads an object says how long it is.
+ */
+#include <linux/bitmap.h>
+#include <linux/highmem.h>
+#include <linux/module.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "compat.h"
+#include "zs_internal.h"
+#include "zs_migrate.h"
+
+/* Constant after zs_init(). */
+struct zs_class_table zs_classes;
+
+/* Where an object that crosses a page boundary is put together for reading. */
+static DEFINE_PER_CPU(void *, bounce);
+
+static void free_bounces(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		kfree(per_cpu(bounce, cpu));
+		per_cpu(bounce, cpu) = NULL;
+	}
+}
+
+/**
+ * zs_init - set up what all pools share
+ *
+ * Context: module init. May sleep.
+ * Return: 0 or -ENOMEM, with nothing left behind.
+ */
+int zs_init(void)
+{
+	int cpu, ret;
+
+	zs_class_table_init(&zs_classes, ZS_MAX_CHAIN);
+	for_each_possible_cpu(cpu) {
+		per_cpu(bounce, cpu) = kmalloc_node(PAGE_SIZE, GFP_KERNEL,
+						    cpu_to_mem(cpu));
+		if (!per_cpu(bounce, cpu)) {
+			ret = -ENOMEM;
+			goto out_bounces;
+		}
+	}
+	ret = zs_shrinker_init();
+	if (ret)
+		goto out_bounces;
+	ret = zs_migrate_init();
+	if (ret)
+		goto out_shrinker;
+	return 0;
+
+out_shrinker:
+	zs_shrinker_exit();
+out_bounces:
+	free_bounces();
+	return ret;
+}
+
+/**
+ * zs_exit - undo zs_init()
+ *
+ * Context: all pools are destroyed. May sleep.
+ */
+void zs_exit(void)
+{
+	zs_migrate_exit();
+	zs_shrinker_exit();
+	free_bounces();
+}
+
+/**
+ * zs_pool_create - make an empty pool
+ * @ops: how to lock and tell owners of objects
+ * @owner: handed to @ops
+ *
+ * Context: may sleep.
+ * Return: the pool, or NULL without memory.
+ */
+struct zs_pool *zs_pool_create(const struct zs_owner_ops *ops, void *owner)
+{
+	struct zs_pool *pool;
+	unsigned int class, group;
+
+	pool = kvzalloc(struct_size(pool, classes, zs_classes.nr), GFP_KERNEL);
+	if (!pool)
+		return NULL;
+	raw_spin_lock_init(&pool->lock);
+	mutex_init(&pool->compacting);
+	pool->ops = ops;
+	pool->owner = owner;
+	for (class = 0; class < zs_classes.nr; class++)
+		for (group = 0; group < ZS_NR_GROUPS; group++)
+			INIT_LIST_HEAD(&pool->classes[class].groups[group]);
+	zs_shrinker_add(pool);
+	return pool;
+}
+
+static void link_zspage(struct zs_class *class, struct zspage *zspage)
+{
+	zspage->group = zs_shape_group(zs_shape(zspage), zspage->inuse);
+	list_add(&zspage->link, &class->groups[zspage->group]);
+	class->nonempty |= BIT(zspage->group);
+}
+
+static void unlink_zspage(struct zs_class *class, struct zspage *zspage)
+{
+	list_del_init(&zspage->link);
+	if (list_empty(&class->groups[zspage->group]))
+		class->nonempty &= ~BIT(zspage->group);
+}
+
+static void regroup(struct zs_class *class, struct zspage *zspage)
+{
+	if (zs_shape_group(zs_shape(zspage), zspage->inuse) == zspage->group)
+		return;
+	unlink_zspage(class, zspage);
+	link_zspage(class, zspage);
+}
+
+/* The zspage, on no list, is no longer part of its pool. */
+static void retire(struct zs_pool *pool, struct zspage *zspage,
+		   struct list_head *emptied)
+{
+	lockdep_assert_held(&pool->lock);
+	/* Whoever still reaches it through a page shall leave it alone. */
+	zspage->busy = true;
+	pool->classes[zspage->class].zspages--;
+	pool->pages -= zs_shape(zspage)->chain;
+	list_add(&zspage->link, emptied);
+}
+
+/* Bounds how long the pool lock is held to empty a list. */
+#define RETIRE_BATCH	128
+
+/* Retire zspages of a class that are not busy. False where none is left. */
+static bool retire_some(struct zs_pool *pool, struct zs_class *class,
+			struct list_head *emptied)
+{
+	unsigned int left = RETIRE_BATCH;
+
+	zs_lock(pool);
+	while (class->nonempty && left--) {
+		unsigned int group = ffs(class->nonempty) - 1;
+		struct zspage *zspage = list_first_entry(&class->groups[group],
+							 struct zspage, link);
+
+		unlink_zspage(class, zspage);
+		retire(pool, zspage, emptied);
+	}
+	zs_unlock(pool);
+	return !list_empty(emptied);
+}
+
+/**
+ * zs_pool_destroy - free a pool and every object still in it
+ * @pool: nobody uses it or holds a location of it any more
+ *
+ * Walks zspages, not objects: the time goes with the memory held. Waits for a
+ * shrinker or migration that is looking at the pool.
+ *
+ * Context: may sleep.
+ */
+void zs_pool_destroy(struct zs_pool *pool)
+{
+	struct zs_pool_stats stats;
+	unsigned int class;
+	LIST_HEAD(emptied);
+
+	zs_shrinker_remove(pool);
+	do {
+		for (class = 0; class < zs_classes.nr; class++) {
+			while (retire_some(pool, &pool->classes[class],
+					   &emptied)) {
+				zs_free_emptied(&emptied);
+				cond_resched();
+			}
+		}
+		/* What is left is busy: a page of it is being migrated. */
+		zs_pool_stats(pool, &stats);
+	} while (stats.pages);
+	zs_migrate_flush();
+	mutex_destroy(&pool->compacting);
+	kvfree(pool);
+}
+
+static struct zspage *alloc_zspage(struct zs_pool *pool, unsigned int class,
+				   gfp_t gfp)
+{
+	const struct zs_shape *shape = &zs_classes.shape[class];
+	struct zspage *zspage;
+	unsigned int place;
+
+	zspage = kzalloc(struct_size(zspage, pages, shape->chain) +
+			 BITS_TO_LONGS(shape->objects) * sizeof(long) +
+			 shape->objects * sizeof(u32), gfp);
+	if (!zspage)
+		return NULL;
+	INIT_LIST_HEAD(&zspage->link);
+	zspage->pool = pool;
+	zspage->class = class;
+	for (place = 0; place < shape->chain; place++) {
+		struct page *page = alloc_page(gfp | zs_migrate_gfp());
+
+		if (!page)
+			goto out_pages;
+		set_page_private(page, (unsigned long)zspage | place);
+		zspage->pages[place] = page;
+	}
+	zs_migrate_register(zspage);
+	return zspage;
+
+out_pages:
+	while (place--) {
+		set_page_private(zspage->pages[place], 0);
+		__free_page(zspage->pages[place]);
+	}
+	kfree(zspage);
+	return NULL;
+}
+
+static bool over_limit(struct zs_pool *pool, unsigned int pages)
+{
+	unsigned long limit = READ_ONCE(pool->limit);
+
+	return limit && READ_ONCE(pool->pages) + pages > limit;
+}
+
+/**
+ * zs_pool_grow - make room for objects of one size
+ * @pool: the pool
+ * @size: bytes the objects will have, 1 to PAGE_SIZE
+ * @gfp: how to allocate; never warns
+ *
+ * Adds one zspage. The room is for whoever comes first: a caller whose
+ * zs_obj_replace() still finds none grows again.
+ *
+ * Context: as @gfp says; no owner's lock held.
+ * Return: 0, -ENOMEM, or -ENOSPC where the pool's limit is reached.
+ */
+int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp)
+{
+	unsigned int class = zs_class_of(&zs_classes, size);
+	unsigned int chain = zs_classes.shape[class].chain;
+	struct zspage *zspage;
+	bool refused;
+
+	/* Racy but free: spares the allocation. Decided under the lock. */
+	if (over_limit(pool, chain))
+		return -ENOSPC;
+	zspage = alloc_zspage(pool, class, gfp | __GFP_NOWARN);
+	if (!zspage)
+		return -ENOMEM;
+
+	zs_lock(pool);
+	refused = over_limit(pool, chain);
+	if (!refused) {
+		pool->pages += chain;
+		pool->max_pages = max(pool->max_pages, pool->pages);
+		pool->classes[class].zspages++;
+		link_zspage(&pool->classes[class], zspage);
+	}
+	zs_unlock(pool);
+
+	if (refused) {
+		zs_zspage_free(zspage);
+		return -ENOSPC;
+	}
+	return 0;
+}
+
+/**
+ * zs_pool_set_limit - bound a pool's memory
+ * @pool: the pool
+ * @pages: most pages it may hold, 0 for no bound. A bound below what it holds
+ *	refuses growth and takes nothing away.
+ *
+ * Context: any task context.
+ */
+void zs_pool_set_limit(struct zs_pool *pool, unsigned long pages)
+{
+	WRITE_ONCE(pool->limit, pages);
+}
+
+/**
+ * zs_pool_reset_max - start watching for a new maximum
+ * @pool: the pool
+ *
+ * Context: any task context.
+ */
+void zs_pool_reset_max(struct zs_pool *pool)
+{
+	zs_lock(pool);
+	pool->max_pages = pool->pages;
+	zs_unlock(pool);
+}
+
+/**
+ * zs_pool_stats - snapshot of a pool's counts
+ * @pool: the pool
+ * @stats: filled in, consistent in itself
+ *
+ * Context: any task context.
+ */
+void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats)
+{
+	zs_lock(pool);
+	stats->pages = pool->pages;
+	stats->max_pages = pool->max_pages;
+	stats->compacted = pool->compacted;
+	zs_unlock(pool);
+}
+
+/**
+ * zs_locate - find the object a location names
+ * @pool: the pool it should be in
+ * @loc: a location
+ * @place: filled in on success
+ *
+ * Context: pool lock held.
+ * Return: false where @loc names no object in use in this pool.
+ */
+bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place)
+{
+	struct zspage *zspage;
+	struct page *page;
+	u32 offset;
+
+	lockdep_assert_held(&pool->lock);
+	if (!(loc & ZS_LOC_VALID) || !pfn_valid(zs_loc_pfn(loc)))
+		return false;
+	page = zs_loc_page(loc);
+	zspage = zs_page_zspage(page);
+	if (!zspage || zspage->pool != pool)
+		return false;
+	offset = zs_page_place(page) * PAGE_SIZE + zs_loc_offset(loc);
+	place->zspage = zspage;
+	place->index = zs_shape_index(zs_shape(zspage), offset);
+	return place->index < zs_shape(zspage)->objects &&
+	       place->index * zs_shape(zspage)->size == offset &&
+	       test_bit(place->index, zs_bitmap(zspage));
+}
+
+/**
+ * zs_take - take an object from the fullest zspage with room
+ * @pool: the pool
+ * @class: its size class
+ * @owner: its owner
+ *
+ * Context: pool lock held.
+ * Return: its location, ZS_LOC_NONE without room.
+ */
+u64 zs_take(struct zs_pool *pool, unsigned int class, u32 owner)
+{
+	struct zs_class *c = &pool->classes[class];
+	unsigned int group = fls(c->nonempty & ~BIT(ZS_GROUP_FULL));
+	struct zspage *zspage;
+	u32 index;
+
+	lockdep_assert_held(&pool->lock);
+	if (!group)
+		return ZS_LOC_NONE;
+	zspage = list_first_entry(&c->groups[group - 1], struct zspage, link);
+	index = find_first_zero_bit(zs_bitmap(zspage),
+				    zs_shape(zspage)->objects);
+	__set_bit(index, zs_bitmap(zspage));
+	zs_owners(zspage)[index] = owner;
+	zspage->inuse++;
+	c->used++;
+	regroup(c, zspage);
+	return zs_object_loc(zspage, index);
+}
+
+/**
+ * zs_drop - free an object
+ * @pool: the pool
+ * @loc: its location
+ * @emptied: receives the zspage if this was its last object
+ *
+ * Context: pool lock and owner's lock held.
+ * Return: false, with nothing changed, where @loc names no object.
+ */
+bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied)
+{
+	struct zs_place place;
+	struct zspage *zspage;
+	struct zs_class *c;
+
+	lockdep_assert_held(&pool->lock);
+	if (!zs_locate(pool, loc, &place))
+		return false;
+	zspage = place.zspage;
+	c = &pool->classes[zspage->class];
+	__clear_bit(place.index, zs_bitmap(zspage));
+	zspage->inuse--;
+	c->used--;
+	if (zspage->busy)
+		return true;
+	if (zspage->inuse) {
+		regroup(c, zspage);
+	} else {
+		unlink_zspage(c, zspage);
+		retire(pool, zspage, emptied);
+	}
+	return true;
+}
+
+/**
+ * zs_set_busy - take a zspage off its list, so that nothing is allocated in it
+ * @pool: the pool
+ * @zspage: not busy so far
+ *
+ * Context: pool lock held.
+ */
+void zs_set_busy(struct zs_pool *pool, struct zspage *zspage)
+{
+	lockdep_assert_held(&pool->lock);
+	unlink_zspage(&pool->classes[zspage->class], zspage);
+	zspage->busy = true;
+}
+
+/**
+ * zs_clear_busy - put a busy zspage back, or retire it if it became empty
+ * @pool: the pool
+ * @zspage: made busy by the caller
+ * @emptied: receives the zspage if it is empty
+ *
+ * Context: pool lock held.
+ */
+void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
+		   struct list_head *emptied)
+{
+	lockdep_assert_held(&pool->lock);
+	zspage->busy = false;
+	if (zspage->inuse)
+		link_zspage(&pool->classes[zspage->class], zspage);
+	else
+		retire(pool, zspage, emptied);
+}
+
+/**
+ * zs_obj_replace - exchange an object for a new one, in one step
+ * @pool: the pool
+ * @old: object to free, or ZS_LOC_NONE
+ * @size: bytes of the new object, 1 to PAGE_SIZE
+ * @owner: owner of the new object, or ZS_OWNER_NONE
+ * @new: receives the new object's location
+ * @emptied: receives the old object's zspage if it became empty
+ *
+ * The owner of @old must hold its lock, and so must @owner if it is one; it
+ * writes the new object and records its location before it unlocks.
+ *
+ * Context: task context, interrupts on or off. One acquisition of the pool
+ * lock. Does not sleep.
+ * Return: 0; -EAGAIN without room, -EINVAL for a bad size: both change nothing.
+ */
+int zs_obj_replace(struct zs_pool *pool, u64 old, u32 size, u32 owner,
+		   u64 *new, struct list_head *emptied)
+{
+	bool dropped = true;
+	u64 loc;
+
+	if (WARN_ON_ONCE(!size || size > PAGE_SIZE))
+		return -EINVAL;
+	zs_lock(pool);
+	loc = zs_take(pool, zs_class_of(&zs_classes, size), owner);
+	if (loc != ZS_LOC_NONE && old != ZS_LOC_NONE)
+		dropped = zs_drop(pool, old, emptied);
+	zs_unlock(pool);
+
+	if (loc == ZS_LOC_NONE)
+		return -EAGAIN;
+	if (!dropped)
+		pr_err_ratelimited("not an object to replace: %#llx\n", old);
+	*new = loc;
+	return 0;
+}
+
+/**
+ * zs_obj_free - free an object
+ * @pool: the pool
+ * @loc: its location; anything else is refused with a message
+ * @emptied: receives its zspage if it became empty
+ *
+ * Context: the owner's lock held, interrupts on or off. Does not sleep.
+ */
+void zs_obj_free(struct zs_pool *pool, u64 loc, struct list_head *emptied)
+{
+	bool dropped;
+
+	zs_lock(pool);
+	dropped = zs_drop(pool, loc, emptied);
+	zs_unlock(pool);
+	if (!dropped)
+		pr_err_ratelimited("not an object to free: %#llx\n", loc);
+}
+
+/**
+ * zs_free_emptied - give emptied zspages back
+ * @emptied: zspages collected by other calls; empty afterwards
+ *
+ * Context: no owner's and no pool lock held; interrupts may be off.
+ */
+void zs_free_emptied(struct list_head *emptied)
+{
+	struct zspage *zspage, *next;
+
+	list_for_each_entry_safe(zspage, next, emptied, link)
+		zs_zspage_free(zspage);
+	INIT_LIST_HEAD(emptied);
+}
+
+/* The page after @page in its chain. The owner's lock keeps it there. */
+static struct page *next_page(struct page *page)
+{
+	return zs_page_zspage(page)->pages[zs_page_place(page) + 1];
+}
+
+/**
+ * zs_obj_write - fill an object
+ * @loc: its location
+ * @src: the bytes
+ * @size: how many, at most what it was allocated for
+ *
+ * Context: the owner's lock held, or the owner is ZS_OWNER_NONE.
+ */
+void zs_obj_write(u64 loc, const void *src, u32 size)
+{
+	struct page *page = zs_loc_page(loc);
+	u32 offset = zs_loc_offset(loc);
+	u32 head = min_t(u32, size, PAGE_SIZE - offset);
+
+	memcpy_to_page(page, offset, src, head);
+	if (head < size)
+		memcpy_to_page(next_page(page), 0, src + head, size - head);
+}
+
+static const void *gather(struct page *page, u32 offset, u32 size)
+{
+	u32 head = PAGE_SIZE - offset;
+	void *data = this_cpu_read(bounce);
+
+	memcpy_from_page(data, page, offset, head);
+	memcpy_from_page(data + head, next_page(page), 0, size - head);
+	return data;
+}
+
+/**
+ * zs_obj_read_begin - look at an object's bytes
+ * @loc: its location
+ * @size: how many bytes to look at, at most what it was allocated for
+ *
+ * An object within one page is read where it is; one that crosses into the
+ * next page is first copied to this CPU's bounce page, of which there is one:
+ * hence at most one object at a time.
+ *
+ * Context: preemption disabled, as the owner's lock does. Until
+ * zs_obj_read_end().
+ * Return: the bytes.
+ */
+const void *zs_obj_read_begin(u64 loc, u32 size)
+{
+	struct page *page = zs_loc_page(loc);
+	u32 offset = zs_loc_offset(loc);
+
+	lockdep_assert_preemption_disabled();
+	if (offset + size > PAGE_SIZE)
+		return gather(page, offset, size);
+	return kmap_local_page(page) + offset;
+}
+
+/**
+ * zs_obj_read_end - done with an object's bytes
+ * @data: what zs_obj_read_begin() returned
+ *
+ * Context: as zs_obj_read_begin().
+ */
+void zs_obj_read_end(const void *data)
+{
+	if (data != this_cpu_read(bounce))
+		kunmap_local(data);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * zsmalloc: an allocator for compressed pages.
+ *
+ * Objects of 1 to PAGE_SIZE bytes are packed by size class into zspages,
+ * chains of pages that need not be contiguous. An object is named by its
+ * *location*, a u64 made of page frame and offset: whoever holds it reaches
+ * the bytes without asking the allocator. A location is never 0.
+ *
+ * Objects move (compaction, page migration), so every object has an *owner*:
+ * a u32 chosen by the pool's user. Whoever holds the owner's lock knows that
+ * the object stays where it is. The rules for the user:
+ *
+ * - Read, write and free an object only under its owner's lock, or while its
+ *   owner is ZS_OWNER_NONE, which means: in flight, do not move.
+ * - The owner's lock is a spin lock that disables preemption, and the pool
+ *   lock nests inside it. The allocator takes no lock to read or write bytes.
+ *
+ * The pool lock (raw, one per pool) guards lists, bitmaps, owner ids and
+ * counts; nothing is allocated, freed or copied under it. It is taken with
+ * interrupts on or off, never from interrupts.
+ */
+#ifndef _ZRAM_ZSMALLOC_H_
+#define _ZRAM_ZSMALLOC_H_
+
+#include <linux/gfp.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+#include "zs_class.h"
+
+/* Owner of an object in flight: it is not moved. */
+#define ZS_OWNER_NONE	U32_MAX
+
+/* No object. */
+#define ZS_LOC_NONE	0ULL
+
+/**
+ * struct zs_owner_ops - how the allocator asks a user to let an object move
+ * @lock: take the lock of owner @id, then return true if that owner's object
+ *	is at @from. Otherwise return false with the lock not held. @id may be
+ *	stale or out of range.
+ * @relocate: under the lock: the object, already copied, is now at @to
+ * @unlock: drop the lock of owner @id
+ */
+struct zs_owner_ops {
+	bool (*lock)(void *owner, u32 id, u64 from);
+	void (*relocate)(void *owner, u32 id, u64 from, u64 to);
+	void (*unlock)(void *owner, u32 id);
+};
+
+struct zs_pool;
+
+/**
+ * struct zs_pool_stats - a snapshot of a pool
+ * @pages: pages held now
+ * @max_pages: most pages ever held since the last zs_pool_reset_max()
+ * @compacted: pages given back by compaction
+ */
+struct zs_pool_stats {
+	unsigned long pages;
+	unsigned long max_pages;
+	unsigned long compacted;
+};
+
+extern struct zs_class_table zs_classes;
+
+int zs_init(void);
+void zs_exit(void);
+
+struct zs_pool *zs_pool_create(const struct zs_owner_ops *ops, void *owner);
+void zs_pool_destroy(struct zs_pool *pool);
+int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp);
+void zs_pool_set_limit(struct zs_pool *pool, unsigned long pages);
+void zs_pool_reset_max(struct zs_pool *pool);
+void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats);
+
+int zs_obj_replace(struct zs_pool *pool, u64 old, u32 size, u32 owner,
+		   u64 *new, struct list_head *emptied);
+void zs_obj_free(struct zs_pool *pool, u64 loc, struct list_head *emptied);
+void zs_free_emptied(struct list_head *emptied);
+
+void zs_obj_write(u64 loc, const void *src, u32 size);
+const void *zs_obj_read_begin(u64 loc, u32 size);
+void zs_obj_read_end(const void *data);
+
+#endif /* _ZRAM_ZSMALLOC_H_ */

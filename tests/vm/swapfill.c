@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * swapfill PROCESSES MB SEED [hold]: each process fills MB megabytes of
+ * anonymous memory with pages of many kinds, then verifies every page in order,
+ * rewrites a third of them in random order, and verifies again in random
+ * order. With less RAM than that in the guest, most pages go through swap.
+ *
+ * "hold": after filling, print "filled" and wait to be killed.
+ */
+#define _GNU_SOURCE
+#include "page.h"
+#include <stdbool.h>
+#include <sys/wait.h>
+
+static uint64_t nr_pages, seed;
+static uint8_t *memory;
+static uint32_t *generation;
+
+/* More real pages than in page.h: this is what swap is full of. */
+static void fill(void *page, uint64_t id, uint64_t gen)
+{
+	enum page_kind kind = page_kind_of(seed, id, gen);
+
+	if (mix(id ^ gen) % 2)
+		kind = PAGE_REAL;
+	page_fill_kind(page, kind, seed, id, gen);
+}
+
+static void rewrite(uint64_t page)
+{
+	fill(memory + page * PAGE_SZ, page, ++generation[page]);
+}
+
+static void verify(uint64_t page)
+{
+	static uint8_t expected[PAGE_SZ];
+
+	fill(expected, page, generation[page]);
+	if (!memcmp(memory + page * PAGE_SZ, expected, PAGE_SZ))
+		return;
+	page_explain(memory + page * PAGE_SZ, expected, seed, page);
+	die("page %llu, generation %u came back wrong from swap",
+	    (unsigned long long)page, generation[page]);
+}
+
+static int run(bool hold)
+{
+	uint64_t rng = mix(seed), i;
+
+	/* Huge pages would be split before being swapped: just slower. */
+	memory = mmap(NULL, nr_pages * PAGE_SZ, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	generation = calloc(nr_pages, sizeof(*generation));
+	if (memory == MAP_FAILED || !generation)
+		die("no memory");
+	madvise(memory, nr_pages * PAGE_SZ, MADV_NOHUGEPAGE);
+
+	for (i = 0; i < nr_pages; i++)
+		rewrite(i);
+	if (hold) {
+		puts("filled");
+		fflush(stdout);
+		pause();
+	}
+	for (i = 0; i < nr_pages; i++)
+		verify(i);
+	for (i = 0; i < nr_pages / 3; i++)
+		rewrite(below(&rng, nr_pages));
+	for (i = 0; i < nr_pages; i++)
+		verify(below(&rng, nr_pages));
+	for (i = 0; i < nr_pages; i++)
+		verify(i);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int processes, status, bad = 0;
+	bool hold;
+
+	if (argc < 4)
+		die("usage: swapfill PROCESSES MB SEED [hold]");
+	processes = atoi(argv[1]);
+	nr_pages = strtoull(argv[2], NULL, 0) * (1048576 / PAGE_SZ);
+	seed = strtoull(argv[3], NULL, 0);
+	hold = argc > 4;
+	corpus_open();
+	if (hold)
+		return run(true);
+	for (int i = 0; i < processes; i++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork: %s", strerror(errno));
+		if (!pid) {
+			seed += i;
+			exit(run(false));
+		}
+	}
+	while (wait(&status) > 0) {
+		if (WIFSIGNALED(status))
+			fprintf(stderr, "a process died of signal %d\n", WTERMSIG(status));
+		bad |= status;
+	}
+	return bad ? 1 : 0;
+}

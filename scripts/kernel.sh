@@ -226,7 +226,7 @@ uml_dir() { # uml | uml-perf
 	local hash
 
 	# shellcheck disable=SC2046,SC2002 # a list of files
-	hash=$(cat $(uml_fragments "$1") | sha256sum | cut -c1-8)
+	hash=$(cat $(uml_fragments "$1") "$HERE"/kconfig/*.patch | sha256sum | cut -c1-8)
 	echo "$CACHE/$1-$(safe "$(field src 3)")-$hash"
 }
 
@@ -244,6 +244,16 @@ check_config() { # FOLDER
 	[ "$bad" = 0 ] || die "the kernel's configuration is not what was asked for"
 }
 
+# A patch that a newer kernel does not take any more is left out.
+apply_patches() { # SOURCE
+	local p
+
+	for p in "$HERE"/kconfig/*.patch; do
+		! patch -d "$1" -p1 -R --dry-run -sf <"$p" >/dev/null || continue
+		patch -d "$1" -p1 -Ns -r - <"$p" >&2 || say "left out: $p"
+	done
+}
+
 fetch_uml() { # uml | uml-perf
 	local dir src start=$SECONDS
 
@@ -253,6 +263,7 @@ fetch_uml() { # uml | uml-perf
 	mkdir -p "$dir"
 	# shellcheck disable=SC2046 # a list of files
 	cat $(uml_fragments "$1") >"$dir/wanted.config"
+	apply_patches "$src"
 	make -s -C "$src" ARCH=um O="$dir" \
 		KCONFIG_ALLCONFIG="$dir/wanted.config" allnoconfig
 	check_config "$dir"

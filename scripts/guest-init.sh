@@ -16,9 +16,7 @@ export HOME=/tmp LC_ALL=C TERM=dumb
 exec </dev/null
 
 # What a kernel says when something is wrong with it
-TROUBLE='WARNING:|BUG:|INFO: (possible|task|trying|rcu)|Oops|KASAN|UBSAN:'
-TROUBLE+='|general protection|possible (circular|recursive|deadlock)|rcu.*stall'
-TROUBLE+='|unreferenced object|refcount_t:|list_(add|del) corruption|soft lockup'
+TROUBLE=$(dirname "$0")/trouble.txt
 
 # With panic_on_warn a WARN ends the guest at once, and with it the status.
 # The log is copied as it grows: nothing is lost to a full buffer or a panic.
@@ -107,6 +105,7 @@ leaks() {
 
 mount_all
 mount_out
+export TROUBLE
 watch_kernel
 hostname guest 2>/dev/null
 
@@ -117,7 +116,7 @@ leaks >/run/vm/leaks 2>&1
 {
 	finish_log
 	lockdep_off
-	grep -hE "$TROUBLE" /run/vm/dmesg /run/vm/leaks
+	grep -hEf "$TROUBLE" /run/vm/dmesg /run/vm/leaks
 } >/run/vm/trouble
 echo "$status" >/run/vm/status
 sync -f /run/vm

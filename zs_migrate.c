@@ -15,6 +15,8 @@
  * not sleep: whoever cannot get all page locks of a zspage at once leaves it to
  * a worker. Page locks are outside owners' locks and the pool lock.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/highmem.h>
 #include <linux/migrate.h>
 #include <linux/module.h>

@@ -16,6 +16,8 @@
  * What it does not do: move objects (zs_compact.c, zs_migrate.c), know what an
  * owner is, or remember sizes: who reads an object says how long it is.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/bitmap.h>
 #include <linux/highmem.h>
 #include <linux/module.h>

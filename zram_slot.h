@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * zram_slot: the table of slots, one for each page of the disk, and the only
+ * code that touches a slot's bits.
+ *
+ * A slot says what its page holds and carries the lock for it, which is also
+ * the lock that keeps the page's object in its place (zsmalloc.h). Every change
+ * of contents goes through zram_slot_store().
+ */
+#ifndef _ZRAM_SLOT_H_
+#define _ZRAM_SLOT_H_
+
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/instruction_pointer.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+
+#include "zram_drv.h"
+
+/**
+ * enum zram_slot_state - what a page holds
+ * @ZRAM_SLOT_EMPTY: nothing: it reads as zeroes
+ * @ZRAM_SLOT_SAME: one word, repeated
+ * @ZRAM_SLOT_COMPRESSED: an object, compressed
+ * @ZRAM_SLOT_HUGE: an object of PAGE_SIZE bytes, as written
+ */
+enum zram_slot_state {
+	ZRAM_SLOT_EMPTY,
+	ZRAM_SLOT_SAME,
+	ZRAM_SLOT_COMPRESSED,
+	ZRAM_SLOT_HUGE,
+};
+
+/**
+ * struct zram_slot - one page of the disk
+ * @loc: location of its object (compressed, huge)
+ * @fill: the repeated word (same)
+ * @word: everything else, see ZRAM_SLOT_*: lock bit, state, codec, size
+ *
+ * Guarded by the lock bit. Only @word may be read without it, and then means
+ * nothing but a hint.
+ */
+struct zram_slot {
+	union {
+		u64 loc;
+		u64 fill;
+	};
+	unsigned long word;
+};
+
+static_assert(sizeof(struct zram_slot) <= 16);
+
+#define ZRAM_SLOT_LOCK_BIT	0
+#define ZRAM_SLOT_LOCK		BIT(ZRAM_SLOT_LOCK_BIT)
+#define ZRAM_SLOT_PROCESSING	BIT(1)
+#define ZRAM_SLOT_STATE_SHIFT	2
+#define ZRAM_SLOT_STATE_MASK	3UL
+#define ZRAM_SLOT_CODEC_SHIFT	4
+#define ZRAM_SLOT_CODEC_MASK	3UL
+#define ZRAM_SLOT_SIZE_SHIFT	8
+
+static_assert(ZRAM_SLOT_HUGE <= ZRAM_SLOT_STATE_MASK);
+static_assert(ZRAM_MAX_CODECS - 1 <= ZRAM_SLOT_CODEC_MASK);
+static_assert(PAGE_SHIFT + 1 + ZRAM_SLOT_SIZE_SHIFT <= 32);
+
+/**
+ * struct zram_content - what to store in a slot
+ * @state: the slot's new state
+ * @codec: which codec compressed it (compressed)
+ * @size: bytes at @data (compressed, huge)
+ * @data: the object's bytes (compressed, huge)
+ * @fill: the repeated word (same)
+ */
+struct zram_content {
+	enum zram_slot_state state;
+	unsigned int codec;
+	u32 size;
+	const void *data;
+	u64 fill;
+};
+
+extern const struct zs_owner_ops zram_owner_ops;
+
+struct zram_slot *zram_slots_alloc(u32 nr_pages);
+void zram_slots_free(struct zram_slot *slots);
+
+void zram_slots_init_map(struct zram_state *state);
+
+int zram_slot_store(struct zram_state *state, u32 index,
+		    const struct zram_content *new, bool if_processing);
+bool zram_slot_free(struct zram_state *state, u32 index);
+void zram_slot_begin(struct zram_state *state, u32 index);
+
+/* A slot's word taken apart; the lock is held, or the result is a hint. */
+static inline enum zram_slot_state zram_word_state(unsigned long word)
+{
+	return (word >> ZRAM_SLOT_STATE_SHIFT) & ZRAM_SLOT_STATE_MASK;
+}
+
+static inline unsigned int zram_word_codec(unsigned long word)
+{
+	return (word >> ZRAM_SLOT_CODEC_SHIFT) & ZRAM_SLOT_CODEC_MASK;
+}
+
+static inline u32 zram_word_size(unsigned long word)
+{
+	return word >> ZRAM_SLOT_SIZE_SHIFT;
+}
+
+/**
+ * zram_slot_lock - lock a slot
+ * @state: the state
+ * @index: the slot
+ *
+ * Context: task context, interrupts on or off; disables preemption. Whoever
+ * holds it does so for microseconds.
+ */
+static inline void zram_slot_lock(struct zram_state *state, u32 index)
+{
+	unsigned long *word = &state->slots[index].word;
+
+	lockdep_assert(!in_hardirq() && !in_serving_softirq());
+	preempt_disable();
+	spin_acquire(&state->slot_map, 0, 0, _RET_IP_);
+	while (unlikely(test_and_set_bit_lock(ZRAM_SLOT_LOCK_BIT, word))) {
+		preempt_enable();
+		while (READ_ONCE(*word) & ZRAM_SLOT_LOCK)
+			cpu_relax();
+		preempt_disable();
+	}
+}
+
+/**
+ * zram_slot_unlock - unlock a slot
+ * @state: the state
+ * @index: the slot
+ *
+ * Context: the slot is locked. The release pairs with the acquire in
+ * zram_slot_lock().
+ */
+static inline void zram_slot_unlock(struct zram_state *state, u32 index)
+{
+	unsigned long *word = &state->slots[index].word;
+
+	spin_release(&state->slot_map, _RET_IP_);
+	atomic_long_set_release((atomic_long_t *)word, *word & ~ZRAM_SLOT_LOCK);
+	preempt_enable();
+}
+
+/* States the need for the slot's lock, and checks it where lockdep is on. */
+static inline void zram_slot_assert_locked(struct zram_state *state, u32 index)
+{
+	lockdep_assert(lock_is_held(&state->slot_map));
+	lockdep_assert(READ_ONCE(state->slots[index].word) & ZRAM_SLOT_LOCK);
+}
+
+/* A glance at a slot's word without its lock. */
+static inline unsigned long zram_slot_peek(struct zram_state *state, u32 index)
+{
+	return READ_ONCE(state->slots[index].word);
+}
+
+#endif /* _ZRAM_SLOT_H_ */

@@ -13,6 +13,7 @@
 ifneq ($(KVER),)
 KDIR := $(shell scripts/kernel.sh path $(KVER))
 endif
+VERSION := 0.1
 KDIR ?= /lib/modules/$(shell uname -r)/build
 
 # Each kernel has a folder of its own, so that one build leaves the others be.
@@ -45,7 +46,9 @@ clean:
 help:
 	@scripts/help.sh
 
-load: modules
+load:
+	@scripts/load.sh check_free
+	@$(MAKE) --no-print-directory modules
 	@scripts/load.sh load $(OUT)/zram.ko
 
 unload:
@@ -57,7 +60,7 @@ install: modules
 	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(KREL)
 
 dkms-install:
-	dkms install .
+	dkms add . && dkms install zram-oot/$(VERSION)
 
 setup:
 	@scripts/setup.sh

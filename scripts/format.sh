@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # format.sh [FILE...]: clang-format with the kernel's own settings.
-#
-# shellcheck source-path=SCRIPTDIR
 set -euo pipefail
 
 . "$(dirname "$0")/common.sh"

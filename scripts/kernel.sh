@@ -11,8 +11,6 @@
 #   uml-perf    User Mode Linux from src without any debug option
 #
 # "7" is another name for "uml".
-#
-# shellcheck source-path=SCRIPTDIR
 set -euo pipefail
 
 HERE=$(cd "$(dirname "$0")" && pwd)

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # load.sh load FILE | unload: the module on this machine.
-#
-# shellcheck source-path=SCRIPTDIR
 set -euo pipefail
 
 . "$(dirname "$0")/common.sh"

@@ -3,8 +3,6 @@
 #
 # Installs the Debian packages that building and testing take, if any is
 # missing. Kernels are not installed: see kernel.sh.
-#
-# shellcheck source-path=SCRIPTDIR
 set -euo pipefail
 
 . "$(dirname "$0")/common.sh"

@@ -19,8 +19,6 @@
 # hangs, panics or falls silent has said nothing, which is a failure. Exit
 # status: the script's own; 124 for a time-out, 125 for a guest that died or
 # whose kernel complained.
-#
-# shellcheck source-path=SCRIPTDIR
 set -euo pipefail
 
 HERE=$(cd "$(dirname "$0")" && pwd)

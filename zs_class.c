@@ -54,14 +54,15 @@ static struct zs_shape shape_of(u32 size, unsigned int max_chain)
 
 /*
  * Both factors are rounded up, which is exact while numerator * error < 2^32
- * (2^16): offsets are below 2^15 grains, counts below 2^14.
+ * (2^28), the error being below the divisor: offsets are below 2^16 grains,
+ * sizes at most 2^12 grains; counts at most 2^14.
  */
 static void set_factors(struct zs_shape *shape)
 {
 	u32 grains = shape->size >> ZS_GRAIN_SHIFT;
 
 	shape->index_mul = (u32)div_u64((1ULL << 32) + grains - 1, grains);
-	shape->group_mul = (10U << 16) / shape->objects;
+	shape->group_mul = DIV_ROUND_UP(10U << 28, shape->objects);
 }
 
 static bool same_class(const struct zs_shape *a, const struct zs_shape *b)

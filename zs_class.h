@@ -40,7 +40,7 @@
  * @objects: objects per zspage
  * @chain: pages per zspage
  * @index_mul: object index of byte offset o is (o / ZS_GRAIN * index_mul) >> 32
- * @group_mul: fullness group of n objects in use is (n * group_mul) >> 16
+ * @group_mul: fullness group of n objects in use is (n * group_mul) >> 28
  */
 struct zs_shape {
 	u32 size;
@@ -108,7 +108,7 @@ static inline unsigned int zs_shape_group(const struct zs_shape *shape,
 {
 	if (inuse == shape->objects)
 		return ZS_GROUP_FULL;
-	return (inuse * shape->group_mul) >> 16;
+	return (inuse * shape->group_mul) >> 28;
 }
 
 #endif /* _ZS_CLASS_H_ */

@@ -352,7 +352,8 @@ bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place)
 		return false;
 	page = zs_loc_page(loc);
 	zspage = zs_page_zspage(page);
-	if (!zspage || zspage->pool != pool)
+	/* The page may be anybody's, and its private field hold anything. */
+	if (!virt_addr_valid(zspage) || zspage->pool != pool)
 		return false;
 	offset = zs_page_place(page) * PAGE_SIZE + zs_loc_offset(loc);
 	place->zspage = zspage;
@@ -481,7 +482,7 @@ int zs_obj_replace(struct zs_pool *pool, u64 old, u32 size, u32 owner,
 	bool dropped = true;
 	u64 loc;
 
-	if (WARN_ON_ONCE(!size || size > PAGE_SIZE))
+	if (!size || size > PAGE_SIZE)
 		return -EINVAL;
 	zs_lock(pool);
 	loc = zs_take(pool, zs_class_of(&zs_classes, size), owner);

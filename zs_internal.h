@@ -126,8 +126,10 @@ static inline unsigned long *zs_bitmap(struct zspage *zspage)
 	return (unsigned long *)(zspage->pages + zs_shape(zspage)->chain);
 }
 
+/* Read and written under the pool lock only: stale ids move wrong objects. */
 static inline u32 *zs_owners(struct zspage *zspage)
 {
+	lockdep_assert_held(&zspage->pool->lock);
 	return (u32 *)(zs_bitmap(zspage) +
 		       BITS_TO_LONGS(zs_shape(zspage)->objects));
 }

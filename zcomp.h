@@ -47,7 +47,8 @@
  * @destroy: free what @create returned; set whenever @create is
  * @compress: compress the PAGE_SIZE bytes at @src into at most *@len bytes at
  *	@dst, setting *@len. -ENOSPC where the result does not fit, -EINVAL where
- *	the library failed otherwise. @src may change while it is read.
+ *	the library failed otherwise. @src may change while it is read; what
+ *	comes of that must still expand to a page.
  * @decompress: expand @len bytes at @src into exactly PAGE_SIZE bytes at @dst.
  *	-EINVAL where the input is corrupt, never touching anything outside
  *	the page at @dst.
@@ -80,7 +81,7 @@ struct zcomp_backend {
  */
 struct zcomp_stream {
 	local_lock_t lock;
-	struct mutex mutex;
+	struct mutex mutex;	/* see above */
 	struct list_head link;
 	void *work;
 	void *out;
@@ -108,7 +109,7 @@ struct zcomp {
 	struct hlist_node node;
 
 	unsigned int nr_list;
-	spinlock_t idle_lock;
+	spinlock_t idle_lock;	/* guards idle */
 	struct list_head idle;
 	wait_queue_head_t idle_wait;
 };
@@ -186,8 +187,8 @@ static inline void zcomp_assert_held(struct zcomp *comp,
  * zcomp_compress - compress one page into the stream's output buffer
  * @comp: the compressor
  * @stream: a stream of it, held by the caller
- * @src: PAGE_SIZE bytes; may change meanwhile (O_DIRECT), which costs nothing
- *	but a result that is as meaningless as what the writer did
+ * @src: PAGE_SIZE bytes; may change meanwhile (O_DIRECT): the result then
+ *	expands to a page of neither the old nor the new bytes
  * @len: in: the largest useful result in bytes, at most PAGE_SIZE; out: bytes
  *	at @stream->out, if 0 is returned, else undefined
  *

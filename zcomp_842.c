@@ -2,7 +2,10 @@
 /*
  * The 842 codec, in software.
  *
- * Data structure: a stream's working memory is the compressor's hash tables.
+ * Data structure: a stream's working memory is a copy of the page to compress
+ * and the compressor's hash tables. The copy is for a page that changes
+ * meanwhile: the library appends a checksum of what it finds in a second pass,
+ * and refuses to expand what does not match.
  * Concurrency: none of its own. Decompressing keeps no state either, but takes
  * too long to be done under a slot lock.
  *
@@ -10,13 +13,19 @@
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/sw842.h>	/* needs types.h before it */
 #include "zcomp_backends.h"
 
+struct workspace {
+	u8 page[PAGE_SIZE];
+	u8 tables[SW842_MEM_COMPRESS] __aligned(sizeof(u64));
+};
+
 static void *create(int node)
 {
-	return kvmalloc_node(SW842_MEM_COMPRESS, GFP_KERNEL, node);
+	return kvmalloc_node(sizeof(struct workspace), GFP_KERNEL, node);
 }
 
 static void destroy(void *work)
@@ -26,8 +35,11 @@ static void destroy(void *work)
 
 static int compress(void *work, const void *src, void *dst, unsigned int *len)
 {
-	int ret = sw842_compress(src, PAGE_SIZE, dst, len, work);
+	struct workspace *space = work;
+	int ret;
 
+	memcpy(space->page, src, PAGE_SIZE);
+	ret = sw842_compress(space->page, PAGE_SIZE, dst, len, space->tables);
 	if (!ret || ret == -ENOSPC)
 		return ret;
 	return -EINVAL;

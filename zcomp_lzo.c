@@ -16,6 +16,9 @@
 #include <linux/lzo.h>	/* needs types.h before it */
 #include "zcomp_backends.h"
 
+/* The version that opens an lzo-rle stream; the library does not look first. */
+#define RLE_HEADER 2
+
 static void *create(int node)
 {
 	return kvmalloc_node(LZO1X_1_MEM_COMPRESS, GFP_KERNEL, node);
@@ -56,6 +59,8 @@ static int compress_rle(void *work, const void *src, void *dst,
 	size_t size = *len;
 	int ret;
 
+	if (size < RLE_HEADER)
+		return -ENOSPC;
 	ret = translate(lzorle1x_1_compress_safe(src, PAGE_SIZE, dst, &size,
 						 work));
 	*len = size;

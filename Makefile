@@ -35,7 +35,7 @@ modules:
 	       "linux-headers-$$(uname -r), or choose a kernel with KDIR= or" \
 	       "KVER= (make help)"; exit 1; }
 	@scripts/mirror.sh $(OUT)
-	@$(MAKE) --no-print-directory -C $(KDIR) M=$(OUT) $(UML) \
+	@flock $(OUT) $(MAKE) --no-print-directory -C $(KDIR) M=$(OUT) $(UML) \
 	  CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(ZRAM_KUNIT),ZRAM_KUNIT=1) modules
 	@$(if $(KVER)$(ZRAM_KUNIT),:,cp $(OUT)/zram.ko .)
 	@echo "built $(OUT:$(CURDIR)/%=%)/zram.ko"

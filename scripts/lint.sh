@@ -31,8 +31,8 @@ run_checkpatch() {
 
 	for f in "${kernel_code[@]}"; do
 		ignore=()
-		[ "$f" != ./compat.h ] || ignore=(--ignore
-			LINUX_VERSION_CODE,CONSTANT_COMPARISON,CAMELCASE)
+		[ "$f" != ./compat.h ] ||
+			ignore=(--ignore "LINUX_VERSION_CODE,CONSTANT_COMPARISON,CAMELCASE")
 		perl "$tool" "${ignore[@]}" -f "$f" || bad=1
 	done
 	return "$bad"

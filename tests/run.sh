@@ -12,7 +12,7 @@
 #   6.12     some functional tests on Debian's 6.12 in QEMU
 #
 # TESTS=PATTERN runs only the functional tests whose names match; TEST_SEED=N
-# repeats a run. Logs: build/check/.
+# repeats a run. Logs: build/check/, or build/check-STAGE/.
 #
 # shellcheck source-path=SCRIPTDIR/../scripts
 set -euo pipefail
@@ -203,7 +203,7 @@ stage_kunit() {
 
 	build kunit uml ZRAM_KUNIT=1 || return 0
 	rm -rf "$out"
-	if vm --quiet --timeout 600 --out "$out" \
+	if vm --quiet --timeout 600 --out "$out" --append "kunit.enable=1 kunit.autorun=1" \
 		--env ZRAM_KO="$(module uml -kunit)" \
 		uml -- "$TOP/tests/kunit-guest.sh" >"$out.log" 2>&1; then
 		point kunit "ok suites: clean log and no leak"
@@ -276,27 +276,40 @@ lane() { # STAGE...
 	done
 }
 
-stages=("$@")
-[ $# -gt 0 ] || stages=(builds kunit 6.1 uml 6.12)
-for s in "${stages[@]}"; do
-	declare -F "stage_$s" >/dev/null || die "no stage '$s', see $0"
-done
+main() {
+	local s skipped result
+	local -a kernels=()
 
-"$TOP/scripts/kernel.sh" fetch 6.1 6.12 uml
-rm -rf "$LOGS"
-mkdir -p "$LOGS"
-say "seed $SEED, logs in ${LOGS#"$TOP"/}"
-helpers
+	[ $# -eq 0 ] || LOGS=$LOGS-$(IFS=-; echo "$*")
+	stages=("$@")
+	[ $# -gt 0 ] || stages=(builds kunit 6.1 uml 6.12)
+	for s in "${stages[@]}"; do
+		declare -F "stage_$s" >/dev/null || die "no stage '$s', see $0"
+		case $s in
+		6.*) kernels+=("$s") ;;
+		*) kernels=(6.1 6.12 uml) && break ;;
+		esac
+	done
 
-# Two lanes for two cores, of about the same length
-lane builds
-lane 6.1 &
-lane kunit uml 6.12
-wait
+	"$TOP/scripts/kernel.sh" fetch "${kernels[@]}"
+	rm -rf "$LOGS"
+	mkdir -p "$LOGS"
+	say "seed $SEED, logs in ${LOGS#"$TOP"/}"
+	helpers
 
-skipped=$(grep -h '# SKIP' "$LOGS"/*.points || true)
-[ -z "$skipped" ] || { say "skipped:"; echo "$skipped" >&2; }
-grep -h '^not ok' "$LOGS"/*.points | sed 's/^/    /' >&2 || true
-result=$(tally "${stages[@]}")
-echo "$result"
-[ "${result#* passed, }" = "0 failed" ]
+	# Two lanes for two cores, of about the same length
+	lane builds
+	lane 6.1 &
+	lane kunit uml 6.12
+	wait
+
+	skipped=$(grep -h '# SKIP' "$LOGS"/*.points || true)
+	[ -z "$skipped" ] || { say "skipped:"; echo "$skipped" >&2; }
+	grep -h '^not ok' "$LOGS"/*.points | sed 's/^/    /' >&2 || true
+	result=$(tally "${stages[@]}")
+	echo "$result"
+	[ "${result#* passed, }" = "0 failed" ]
+}
+
+main "$@"
+exit

@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# needs: cpus=2 mem=1G uml=yes qemu=yes timeout=240 smoke
+#
+# Load and unload, many times and at bad moments, and beside the in-tree driver.
+
+# shellcheck source=tests/vm/lib.sh
+. "$(dirname "$0")/lib.sh"
+begin num_devices=1
+corpus 2
+rmmod zram
+
+free_kb() {
+	echo 3 > /proc/sys/vm/drop_caches
+	awk '/^MemFree/ { print $2 }' /proc/meminfo
+}
+
+# One life of the module: fill, compare, then leave as $1 says.
+life() {
+	insmod "$ZRAM_KO" num_devices=2 || return
+	setup zram0 2M "$2"
+	dd if="$TEST_CORPUS" of=/dev/zram0 bs=256k oflag=direct status=none
+	cmp -n 2097152 "$TEST_CORPUS" /dev/zram0 || return
+	case $1 in
+	reset) echo 1 > /sys/block/zram0/reset || return ;;
+	remove) cat $CTL/hot_add > /dev/null && echo 0 > $CTL/hot_remove || return ;;
+	esac
+	rmmod zram || return
+	[ ! -e /dev/zram0 ] && [ ! -e $CTL ] && [ ! -e /sys/module/zram ]
+}
+
+good=0
+life leave lzo-rle && good=1	# warms up
+start_kb=$(free_kb)
+for i in $(seq 2 50); do
+	set -- leave reset remove
+	shift $((i % 3))
+	way=$1
+	set -- lzo-rle zstd lzo lz4
+	shift $((i % 4))
+	life "$way" "$1" || break
+	good=$i
+done
+is "50 × load, fill, compare, unload; rmmod right after reset" "$good" 50
+at_most "memory lost by that (kB)" $((start_kb - $(free_kb))) 6000
+
+# rmmod while a reset with much data is still being worked off
+corpus 32
+load num_devices=4
+for i in 0 1 2 3; do
+	setup zram$i 64M lzo-rle
+	dd if="$TEST_CORPUS" of=/dev/zram$i bs=1M oflag=direct status=none
+done
+for i in 0 1 2; do
+	echo 1 > /sys/block/zram$i/reset
+done
+check "rmmod right after three resets" rmmod zram
+at_most "memory lost by that, too (kB)" $((start_kb - 32768 - $(free_kb))) 6000
+
+# insmod twice
+load num_devices=1
+setup zram0 4M lzo-rle
+refuse "a second insmod is refused" insmod "$ZRAM_KO"
+check "the first still works" "$TEST_BIN/model" zram0 1024 200 "$TEST_SEED"
+rmmod zram
+
+# The in-tree driver has the same name: the kernel refuses whichever is second.
+intree=$(modinfo -n zram 2> /dev/null)
+if [ -z "$intree" ] || [ "$intree" = "$ZRAM_KO" ] || [ ! -e "$intree" ]; then
+	skip "beside the in-tree driver" "this kernel has none"
+else
+	modprobe zram || bail "the in-tree driver does not load"
+	check "insmod beside the in-tree driver: the reason is told" \
+		grep -qi 'file exists' <(insmod "$ZRAM_KO" 2>&1)
+	setup zram0 4M lzo-rle
+	check "the in-tree driver still works" dd if="$TEST_CORPUS" of=/dev/zram0 \
+		bs=4k count=64 oflag=direct status=none
+	check "and unloads" rmmod zram
+	load num_devices=1
+	refuse "the in-tree driver beside ours is refused" insmod "$intree"
+	setup zram0 4M lzo-rle
+	check "ours still works" "$TEST_BIN/model" zram0 1024 200 "$TEST_SEED"
+fi
+
+finish

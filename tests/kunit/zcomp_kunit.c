@@ -4,10 +4,8 @@
  *
  * Every buffer is vmalloc memory, which ends at an unmapped page. Compressed
  * bytes are put against that end, so that reading past them faults; results go
- * to the second of three pages, the others being filled with a pattern, so that
- * writing outside it shows.
+ * to the second of three pages, the others hold a pattern that must survive.
  */
-#include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/preempt.h>
 #include <linux/slab.h>
@@ -76,7 +74,7 @@ static bool is_guard(const u8 *from, const u8 *to)
 	return from == to || !memchr_inv(from, GUARD, to - from);
 }
 
-/* Compress @bench->page to the second page of the area, at most @limit bytes. */
+/* Compress @bench->page to the area's second page, at most @limit bytes. */
 static int pack(struct bench *bench, unsigned int limit, unsigned int *len)
 {
 	const struct zcomp_backend *backend = zcomp_backend_of(bench->comp);
@@ -368,32 +366,28 @@ static void garbage_input_stays_inside(struct kunit *test)
 static void impossible_length_is_refused(struct kunit *test)
 {
 	struct bench *bench = test->priv;
+	static const unsigned int lens[] = { 0, PAGE_SIZE + 1, UINT_MAX };
 	struct zcomp_stream *stream = zcomp_stream_get(bench->comp);
-	int none, more, most;
+	int ret[ARRAY_SIZE(lens)];
+	size_t i;
 
-	none = zcomp_decompress(bench->comp, stream, bench->packed, 0,
-				bench->page);
-	more = zcomp_decompress(bench->comp, stream, bench->packed,
-				PAGE_SIZE + 1, bench->page);
-	most = zcomp_decompress(bench->comp, stream, bench->packed, UINT_MAX,
-				bench->page);
+	for (i = 0; i < ARRAY_SIZE(lens); i++)
+		ret[i] = zcomp_decompress(bench->comp, stream, bench->packed,
+					  lens[i], bench->page);
 	zcomp_stream_put(bench->comp, stream);
-	KUNIT_EXPECT_EQ(test, none, -EINVAL);
-	KUNIT_EXPECT_EQ(test, more, -EINVAL);
-	KUNIT_EXPECT_EQ(test, most, -EINVAL);
+	for (i = 0; i < ARRAY_SIZE(lens); i++)
+		KUNIT_EXPECT_EQ(test, ret[i], -EINVAL);
 }
-
-struct valid_input {
-	const char *codec;
-	u8 bytes[16];
-	u8 len;
-};
 
 /* Well-formed input of less than a page is refused. */
 static void short_result_is_refused(struct kunit *test)
 {
 	/* Each is the letter A. */
-	static const struct valid_input inputs[] = {
+	static const struct {
+		const char *codec;
+		u8 bytes[16];
+		u8 len;
+	} inputs[] = {
 		{ "lzo", { 0x12, 'A', 0x11, 0, 0 }, 5 },
 		{ "lzo-rle", { 0x12, 'A', 0x11, 0, 0 }, 5 },
 		{ "lz4", { 0x10, 'A' }, 2 },

@@ -23,6 +23,9 @@ static unsigned int num_devices = 1;
 module_param(num_devices, uint, 0444);
 MODULE_PARM_DESC(num_devices, "Number of devices to begin with");
 
+/* More than anybody has begun with, few enough for any memory. */
+#define MAX_NUM_DEVICES	1024
+
 static DEFINE_IDR(zram_devices);
 static DEFINE_MUTEX(zram_devices_lock);
 static int zram_major;
@@ -87,7 +90,7 @@ static int add_device(void)
 	init_rwsem(&zram->lock);
 	zram->backend = zcomp_backend_default();
 	zram->nr_streams = num_online_cpus();
-	ret = idr_alloc(&zram_devices, zram, 0, 0, GFP_KERNEL);
+	ret = idr_alloc(&zram_devices, zram, 0, 1 << MINORBITS, GFP_KERNEL);
 	if (ret < 0)
 		goto out_zram;
 	zram->id = ret;
@@ -194,6 +197,11 @@ static int __init zram_init(void)
 {
 	int ret;
 
+	if (num_devices > MAX_NUM_DEVICES) {
+		pr_err("num_devices: %u is above %u\n", num_devices,
+		       MAX_NUM_DEVICES);
+		return -EINVAL;
+	}
 	ret = zs_init();
 	if (ret)
 		return ret;

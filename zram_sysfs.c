@@ -117,18 +117,27 @@ static ssize_t initstate_show(struct device *dev, struct device_attribute *attr,
 }
 static DEVICE_ATTR_RO(initstate);
 
+/* What starts an action is any positive number. */
+static int parse_trigger(const char *buf)
+{
+	u16 value;
+	int ret;
+
+	ret = kstrtou16(buf, 10, &value);
+	if (ret)
+		return ret;
+	return value ? 0 : -EINVAL;
+}
+
 static ssize_t reset_store(struct device *dev, struct device_attribute *attr,
 			   const char *buf, size_t len)
 {
 	struct zram *zram = to_zram(dev);
-	u16 wanted;
 	int ret;
 
-	ret = kstrtou16(buf, 10, &wanted);
+	ret = parse_trigger(buf);
 	if (ret)
 		return ret;
-	if (!wanted)
-		return -EINVAL;
 	ret = zram_device_claim(zram);
 	if (ret) {
 		dev_err_ratelimited(dev, "cannot reset: in use\n");
@@ -263,8 +272,12 @@ static ssize_t compact_store(struct device *dev, struct device_attribute *attr,
 			     const char *buf, size_t len)
 {
 	struct zram *zram = to_zram(dev);
-	ssize_t ret = len;
+	ssize_t ret;
 
+	ret = parse_trigger(buf);
+	if (ret)
+		return ret;
+	ret = len;
 	down_read(&zram->lock);
 	if (zram->state)
 		zs_pool_compact(zram->state->pool, &zram->stop);

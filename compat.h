@@ -177,11 +177,14 @@ static int compat_##fn(struct gendisk *disk, blk_mode_t mode)		\
 static int compat_##fn(struct block_device *bdev, sector_t sector,	\
 		       struct page *page, enum req_op op)		\
 {									\
+	unsigned long start;						\
 	int ret;							\
 									\
 	if (PageTransHuge(page))					\
 		return -EOPNOTSUPP;					\
+	start = bdev_start_io_acct(bdev, PAGE_SECTORS, op, jiffies);	\
 	ret = fn(bdev->bd_disk, sector, page, op_is_write(op));		\
+	bdev_end_io_acct(bdev, op, start);				\
 	if (!ret)							\
 		page_endio(page, op_is_write(op), 0);			\
 	return ret;							\

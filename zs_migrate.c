@@ -254,6 +254,18 @@ static int move_page(struct zspage *zspage, struct page *dst, struct page *src)
 	return ret;
 }
 
+/* @dst is ours from now on, @src is not any more. */
+static void swap_registration(struct page *dst, struct page *src, bool movable)
+{
+	get_page(dst);
+	set_page_private(src, 0);
+	if (movable) {
+		compat_page_set_movable(dst, &zs_movable_ops);
+		compat_page_clear_movable(src);
+	}
+	put_page(src);
+}
+
 static int migrate_locked(struct page *dst, struct page *src,
 			  struct zspage *zspage)
 {
@@ -271,24 +283,28 @@ static int migrate_locked(struct page *dst, struct page *src,
 		return -EAGAIN;
 
 	ret = move_page(zspage, dst, src);
-	if (!ret) {
-		get_page(dst);
-		compat_page_set_movable(dst, &zs_movable_ops);
-	}
+	if (!ret)
+		swap_registration(dst, src, zspage->movable);
 	zs_lock(pool);
 	zs_clear_busy(pool, zspage, &emptied);
 	zs_unlock(pool);
 	zs_free_emptied(&emptied);
-	if (!ret) {
-		set_page_private(src, 0);
-		compat_page_clear_movable(src);
-		put_page(src);
-	}
 	return ret;
 }
 
-static int zs_page_migrate(struct page *dst, struct page *src,
-			   enum migrate_mode mode)
+/**
+ * zs_page_migrate - move what is in one page of a zspage to another page
+ * @dst: the new page, locked, of nobody
+ * @src: the old page, locked; nobody's afterwards
+ * @mode: whether to copy at all
+ *
+ * The kernel's compaction calls it. References go with the contents.
+ *
+ * Context: may sleep; both page locks held, no owner's and no pool lock.
+ * Return: 0; -EAGAIN where the zspage is busy or holds an object in flight;
+ * -EINVAL for a mode without copying. On error all is as it was.
+ */
+int zs_page_migrate(struct page *dst, struct page *src, enum migrate_mode mode)
 {
 	struct zspage *zspage = zs_page_zspage(src);
 	int ret;

@@ -6,7 +6,9 @@
 #define _ZS_MIGRATE_H_
 
 #include <linux/gfp.h>
+#include <linux/migrate_mode.h>
 
+struct page;
 struct zspage;
 
 int zs_migrate_init(void);
@@ -15,5 +17,6 @@ gfp_t zs_migrate_gfp(void);
 void zs_migrate_register(struct zspage *zspage);
 void zs_migrate_flush(void);
 void zs_zspage_free(struct zspage *zspage);
+int zs_page_migrate(struct page *dst, struct page *src, enum migrate_mode mode);
 
 #endif /* _ZS_MIGRATE_H_ */

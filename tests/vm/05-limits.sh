@@ -18,6 +18,8 @@ zeroes() { cmp -n "$2" "$1" /dev/zero; }
 dio() { dd status=none bs=64k oflag=direct "$@"; }
 
 free_kb() {
+	sync
+	sleep 1
 	echo 3 > /proc/sys/vm/drop_caches
 	awk '/^MemFree/ { print $2 }' /proc/meminfo
 }

@@ -14,7 +14,7 @@ M=$TEST_TMP/mnt
 mkdir -p "$M"
 
 # shellcheck disable=SC2317 # check calls it
-fsck_quiet() { e2fsck -fn $D > "$TEST_TMP/fsck" 2>&1 || ! cat "$TEST_TMP/fsck"; }
+fsck_quiet() { e2fsck -fn "$D" > "$TEST_TMP/fsck" 2>&1 || ! cat "$TEST_TMP/fsck"; }
 
 sums() { (cd "$1" && find . -type f -print0 | sort -z | xargs -0 sha256sum); }
 

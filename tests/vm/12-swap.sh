@@ -15,6 +15,8 @@ corpus 8
 
 available_mb() { awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo; }
 
+swapped() { awk '/^pswpout/ { print $2 }' /proc/vmstat; }
+
 swap_on() {
 	setup zram0 512M "$1"
 	mkswap $D > /dev/null
@@ -34,22 +36,23 @@ start_hold() {
 ram=$(available_mb)
 diag "$ram MB available"
 
-for algorithm in lzo-rle zstd; do
-	swap_on $algorithm
-	each=$((ram * 3 / 2 / 3))
-	check "$algorithm: three processes, 1.5 × the memory there is" \
-		"$fill" 3 $each "$TEST_SEED"
-	at_least "$algorithm: pages were swapped (stat: writes)" \
-		"$(stat_of zram0 stat 5)" $((ram * 256 / 4))
-	at_least "$algorithm: and freed (notify_free)" \
-		"$(stat_of zram0 io_stat 4)" $((ram * 256 / 4))
-	is "$algorithm: no failed read" "$(stat_of zram0 io_stat 1)" 0
-	check "$algorithm: swapoff" swapoff $D
-	reset zram0
-done
+swap_on lzo-rle
+out=$(swapped)
+each=$((ram * 3 / 2 / 3))
+check "three processes, 1.5 × the memory there is" \
+	"$fill" 3 $each "$TEST_SEED"
+at_least "pages were swapped out" \
+	$(($(swapped) - out)) $((ram * 256 / 4))
+at_least "which stat counts as writes" \
+	"$(stat_of zram0 stat 5)" $(($(swapped) - out))
+at_least "and freed (notify_free)" \
+	"$(stat_of zram0 io_stat 4)" $((ram * 256 / 4))
+is "no failed read" "$(stat_of zram0 io_stat 1)" 0
+check "swapoff" swapoff $D
+reset zram0
 
 # --- a big process goes away ---
-swap_on lzo-rle --discard
+swap_on zstd --discard
 start_hold $((ram * 5 / 4))
 stored=$(orig_data zram0)
 at_least "a big process is swapped out (bytes)" "$stored" $((ram * 1048576 / 4))

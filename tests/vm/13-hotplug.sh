@@ -48,6 +48,7 @@ echo 1 > $CPU
 check "set up without CPU 1, used on it" taskset -c 1 "$TEST_BIN/stress" -t 1 \
 	-n 500 -S "$TEST_SEED" /dev/zram0 1024
 echo 0 > $CPU
+blkdiscard /dev/zram0
 check "and used without it" "$TEST_BIN/model" zram0 1024 300 "$TEST_SEED"
 puts "reset without it" /sys/block/zram0/reset 1 OK
 check "rmmod without it" rmmod zram

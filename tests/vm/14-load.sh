@@ -15,26 +15,27 @@ free_kb() {
 	awk '/^MemFree/ { print $2 }' /proc/meminfo
 }
 
-# One life of the module: fill, compare, then leave as $1 says.
+# One life of the module: store pages and leave as $1 says; "full" compares.
 life() {
 	insmod "$ZRAM_KO" num_devices=2 || return
-	setup zram0 2M "$2"
-	dd if="$TEST_CORPUS" of=/dev/zram0 bs=256k oflag=direct status=none
-	cmp -n 2097152 "$TEST_CORPUS" /dev/zram0 || return
+	echo "$2" > /sys/block/zram0/comp_algorithm || return
+	echo 2M > /sys/block/zram0/disksize || return
+	dd if="$TEST_CORPUS" of=/dev/zram0 bs=256k oflag=direct status=none || return
 	case $1 in
+	full) cmp -n 2097152 "$TEST_CORPUS" /dev/zram0 || return ;;
 	reset) echo 1 > /sys/block/zram0/reset || return ;;
-	remove) cat $CTL/hot_add > /dev/null && echo 0 > $CTL/hot_remove || return ;;
+	remove) echo 0 > "$CTL/hot_remove" || return ;;
 	esac
 	rmmod zram || return
-	[ ! -e /dev/zram0 ] && [ ! -e $CTL ] && [ ! -e /sys/module/zram ]
+	[ ! -e /dev/zram0 ] && [ ! -e "$CTL" ] && [ ! -e /sys/module/zram ]
 }
 
 good=0
-life leave lzo-rle && good=1	# warms up
+life full lzo-rle && good=1	# warms up
 start_kb=$(free_kb)
 for i in $(seq 2 50); do
-	set -- leave reset remove
-	shift $((i % 3))
+	set -- reset leave reset full reset remove
+	shift $((i % 6))
 	way=$1
 	set -- lzo-rle zstd lzo lz4
 	shift $((i % 4))

@@ -22,6 +22,8 @@
 
 #define PAGE_SZ		4096u
 #define PAGE_WORDS	(PAGE_SZ / sizeof(uint64_t))
+#define TEXT_POOL	65536u
+#define TEXT_LINE	64u
 #define STAMP_MAGIC	0x7a72616d70616765ull
 
 enum page_kind {
@@ -42,6 +44,7 @@ struct page_stamp {
 
 static const uint8_t *corpus;
 static size_t corpus_pages;
+static char text_pool[TEXT_POOL + TEXT_LINE];
 
 #define die(...)						\
 	do {							\
@@ -70,7 +73,28 @@ static inline uint64_t below(uint64_t *state, uint64_t n)
 	return rnd(state) % n;
 }
 
-/* Real pages from the file named by TEST_CORPUS; without it, PAGE_REAL is text. */
+static inline void make_text_pool(void)
+{
+	static const char * const words[] = {
+		"page ", "block ", "the ", "of ", "compressed ", "and ",
+		"device\n", "memory ", "a ", "swap ", "is ", "written ",
+		"slot ", "to ", "lock\n", "which ", "reader ", "in ",
+		"stream ", "never ", "class ", "object ",
+	};
+	uint64_t state = 1;
+
+	for (size_t at = 0; at < sizeof(text_pool);) {
+		const char *w = words[below(&state, sizeof(words) / sizeof(words[0]))];
+
+		while (*w && at < sizeof(text_pool))
+			text_pool[at++] = *w++;
+	}
+}
+
+/*
+ * To be called first. Real pages come from the file named by TEST_CORPUS;
+ * without it, PAGE_REAL is text.
+ */
 static inline void corpus_open(void)
 {
 	const char *path = getenv("TEST_CORPUS");
@@ -78,6 +102,7 @@ static inline void corpus_open(void)
 	void *map;
 	int fd;
 
+	make_text_pool();
 	fd = path ? open(path, O_RDONLY) : -1;
 	if (fd < 0)
 		return;
@@ -91,24 +116,11 @@ static inline void corpus_open(void)
 	corpus_pages = st.st_size / PAGE_SZ;
 }
 
-static inline void fill_text(char *p, uint64_t *state)
+/* Lines cut from a pool of words: cheap, for guests that are slow. */
+static inline void fill_text(uint8_t *p, uint64_t *state)
 {
-	static const char * const words[] = {
-		"page", "block", "the", "of", "compressed", "and", "device",
-		"memory", "a", "swap", "is", "written", "slot", "to", "lock",
-		"which", "reader", "in", "stream", "never", "class", "object",
-	};
-	size_t at = 0;
-
-	while (at < PAGE_SZ) {
-		uint64_t r = rnd(state);
-		const char *w = words[r % (sizeof(words) / sizeof(words[0]))];
-
-		while (*w && at < PAGE_SZ)
-			p[at++] = *w++;
-		if (at < PAGE_SZ)
-			p[at++] = (r >> 32) % 11 ? ' ' : '\n';
-	}
+	for (size_t at = 0; at < PAGE_SZ; at += TEXT_LINE)
+		memcpy(p + at, text_pool + below(state, TEXT_POOL), TEXT_LINE);
 }
 
 static inline void fill_random(uint64_t *p, size_t words, uint64_t *state)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * swapfill PROCESSES MB SEED [hold]: each process fills MB megabytes of
- * anonymous memory with pages of many kinds, then verifies every page in order,
- * rewrites a third of them in random order, and verifies again in random
- * order. With less RAM than that in the guest, most pages go through swap.
+ * anonymous memory with pages of many kinds, verifies every page in order,
+ * rewrites a third of them in random order and verifies as many. With less RAM
+ * than that in the guest, most pages go through swap.
  *
  * "hold": one process only; after filling it prints "filled" and waits for
  * SIGUSR1 before it verifies.
@@ -75,10 +75,8 @@ static int run(bool hold)
 		verify(i);
 	for (i = 0; i < nr_pages / 3; i++)
 		rewrite(below(&rng, nr_pages));
-	for (i = 0; i < nr_pages; i++)
+	for (i = 0; i < nr_pages / 3; i++)
 		verify(below(&rng, nr_pages));
-	for (i = 0; i < nr_pages; i++)
-		verify(i);
 	return 0;
 }
 

@@ -309,11 +309,11 @@ fetch() {
 		src) locked src fetch_src ;;
 		7 | uml)
 			locked src fetch_src
-			locked uml fetch_uml uml
+			locked "$(basename "$(uml_dir uml)")" fetch_uml uml
 			;;
 		uml-perf)
 			locked src fetch_src
-			locked uml-perf fetch_uml uml-perf
+			locked "$(basename "$(uml_dir uml-perf)")" fetch_uml uml-perf
 			;;
 		*) die "no such kernel: $k" ;;
 		esac

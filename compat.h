@@ -189,6 +189,7 @@ static int compat_##fn(struct block_device *bdev, sector_t sector,	\
 		page_endio(page, op_is_write(op), 0);			\
 	return ret;							\
 }
+
 #define COMPAT_RW_PAGE_OP(fn)	.rw_page = compat_##fn,
 #else
 #define COMPAT_RW_PAGE(fn)

@@ -2,17 +2,17 @@
 /*
  * zram_drv: the module, the disks, and the interface to add and remove them.
  *
- * Devices are in an idr by the number in their name. zram_devices_lock guards
+ * Devices are in an array by the number in their name. zram_devices_lock guards
  * it and is held while a device comes or goes, so that its number is not taken
  * again before its disk is gone.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/device.h>
-#include <linux/idr.h>
 #include <linux/kstrtox.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/xarray.h>
 
 #include "compat.h"
 #include "zram_dev.h"
@@ -26,7 +26,7 @@ MODULE_PARM_DESC(num_devices, "Number of devices to begin with");
 /* More than anybody has begun with, few enough for any memory. */
 #define MAX_NUM_DEVICES	1024
 
-static DEFINE_IDR(zram_devices);
+static DEFINE_XARRAY_ALLOC(zram_devices);
 static DEFINE_MUTEX(zram_devices_lock);
 static int zram_major;
 
@@ -70,7 +70,7 @@ static int add_disk_of(struct zram *zram)
 	disk->flags |= GENHD_FL_NO_PART;
 	disk->fops = &zram_fops;
 	disk->private_data = zram;
-	snprintf(disk->disk_name, sizeof(disk->disk_name), "zram%d", zram->id);
+	snprintf(disk->disk_name, sizeof(disk->disk_name), "zram%u", zram->id);
 	zram->disk = disk;
 	ret = device_add_disk(NULL, disk, zram_disk_groups);
 	if (ret)
@@ -90,17 +90,17 @@ static int add_device(void)
 	init_rwsem(&zram->lock);
 	zram->backend = zcomp_backend_default();
 	zram->nr_streams = num_online_cpus();
-	ret = idr_alloc(&zram_devices, zram, 0, 1 << MINORBITS, GFP_KERNEL);
-	if (ret < 0)
+	ret = xa_alloc(&zram_devices, &zram->id, zram,
+		       XA_LIMIT(0, MINORMASK), GFP_KERNEL);
+	if (ret)
 		goto out_zram;
-	zram->id = ret;
 	ret = add_disk_of(zram);
 	if (ret)
 		goto out_id;
 	return zram->id;
 
 out_id:
-	idr_remove(&zram_devices, zram->id);
+	xa_erase(&zram_devices, zram->id);
 out_zram:
 	kfree(zram);
 	return ret;
@@ -116,7 +116,7 @@ static void remove_device(struct zram *zram)
 	zram_device_reset(zram);
 	del_gendisk(zram->disk);
 	put_disk(zram->disk);
-	idr_remove(&zram_devices, zram->id);
+	xa_erase(&zram_devices, zram->id);
 	kfree(zram);
 }
 
@@ -132,6 +132,7 @@ static ssize_t hot_add_show(COMPAT_CLASS_CONST struct class *class,
 	mutex_unlock(&zram_devices_lock);
 	return ret < 0 ? ret : sysfs_emit(buf, "%d\n", ret);
 }
+
 static struct class_attribute class_attr_hot_add =
 	__ATTR(hot_add, 0400, hot_add_show, NULL);
 
@@ -148,7 +149,7 @@ static ssize_t hot_remove_store(COMPAT_CLASS_CONST struct class *class,
 	if (id < 0)
 		return -EINVAL;
 	mutex_lock(&zram_devices_lock);
-	zram = idr_find(&zram_devices, id);
+	zram = xa_load(&zram_devices, id);
 	ret = zram ? zram_device_claim(zram) : -ENODEV;
 	if (!ret)
 		remove_device(zram);
@@ -172,13 +173,13 @@ static struct class zram_control_class = {
 static void remove_devices(void)
 {
 	struct zram *zram;
-	int id;
+	unsigned long id;
 
 	mutex_lock(&zram_devices_lock);
-	idr_for_each_entry(&zram_devices, zram, id)
+	xa_for_each(&zram_devices, id, zram)
 		remove_device(zram);
 	mutex_unlock(&zram_devices_lock);
-	idr_destroy(&zram_devices);
+	xa_destroy(&zram_devices);
 }
 
 static int add_devices(void)

@@ -43,7 +43,7 @@
 #define ZRAM_MAX_CODECS		4
 
 /* Slots are numbered by u32; the top bit of an owner id is kept free. */
-#define ZRAM_MAX_PAGES		(1U << 31)
+#define ZRAM_MAX_PAGES		BIT(31)
 
 /**
  * enum zram_stat - counters, per CPU and summed when read
@@ -104,7 +104,7 @@ struct zram_state {
 	struct zs_pool *pool;
 	struct zcomp *comp[ZRAM_MAX_CODECS];
 	struct zram_counters __percpu *counters;
-	struct mutex partial[ZRAM_NR_PARTIAL];
+	struct mutex partial[ZRAM_NR_PARTIAL];	/* see ZRAM_NR_PARTIAL */
 	struct work_struct free_work;
 	struct lockdep_map slot_map;
 };
@@ -125,7 +125,7 @@ struct zram_state {
  */
 struct zram {
 	struct gendisk *disk;
-	int id;
+	u32 id;
 	struct zram_state *state;
 	bool claim;
 	bool stop;
@@ -137,9 +137,10 @@ struct zram {
 	unsigned long limit_pages;
 };
 
-/* A pair with the release in zram_device_init(): a seen state is complete. */
+/* The device's state: complete if there is one. */
 static inline struct zram_state *zram_state(struct zram *zram)
 {
+	/* Pairs with the release in zram_device_init(). */
 	return smp_load_acquire(&zram->state);
 }
 

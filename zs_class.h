@@ -12,12 +12,14 @@
 #ifndef _ZS_CLASS_H_
 #define _ZS_CLASS_H_
 
+#include <linux/build_bug.h>
 #include <linux/mm.h>
 #include <linux/types.h>
 
 /* Locations carry offsets in units of 16 bytes; so sizes are multiples of it. */
 #define ZS_GRAIN_SHIFT	4
-#define ZS_GRAIN	(1U << ZS_GRAIN_SHIFT)
+#define ZS_GRAIN	16U
+static_assert(ZS_GRAIN == 1 << ZS_GRAIN_SHIFT);
 
 /* Sizes are rounded up to multiples of this before classes are merged. */
 #define ZS_STEP		max(ZS_GRAIN, (unsigned int)(PAGE_SIZE >> 8))

@@ -33,10 +33,12 @@ static unsigned long surplus(const struct zs_pool *pool, unsigned int class)
 {
 	const struct zs_class *c = &pool->classes[class];
 	unsigned long objects = zs_classes.shape[class].objects;
-	/* Racy on purpose where no lock is held: an estimate. */
-	unsigned long room = data_race(c->zspages) * objects;
-	unsigned long used = data_race(c->used);
+	unsigned long room, used;
 
+	/* Racy on purpose where no lock is held: an estimate. */
+	room = data_race(c->zspages) * objects;
+	/* So is this. */
+	used = data_race(c->used);
 	return room > used ? (room - used) / objects : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What zsmalloc.c, zs_compact.c and zs_migrate.c share: the structures and the
+ * What zsmalloc.c, zs_access.c, zs_compact.c and zs_migrate.c share: the structures and the
  * few steps all three take. Nobody else includes this.
  */
 #ifndef _ZS_INTERNAL_H_
@@ -85,7 +85,7 @@ struct zs_pool {
 
 	const struct zs_owner_ops *ops;
 	void *owner;
-	struct mutex compacting;
+	struct mutex compacting;	/* see above */
 	atomic_t scanners;
 	struct list_head link;
 
@@ -187,6 +187,10 @@ bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied);
 void zs_set_busy(struct zs_pool *pool, struct zspage *zspage);
 void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 		   struct list_head *emptied);
+
+/* zs_access.c */
+int zs_access_init(void);
+void zs_access_exit(void);
 
 /* zs_compact.c */
 int zs_shrinker_init(void);

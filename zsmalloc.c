@@ -13,15 +13,14 @@
  * An emptied zspage leaves its list under the pool lock and is freed by the
  * caller after all its locks are dropped.
  *
- * What it does not do: move objects (zs_compact.c, zs_migrate.c), know what an
- * owner is, or remember sizes: who reads an object says how long it is.
+ * What it does not do: read and write objects (zs_access.c), move them
+ * (zs_compact.c, zs_migrate.c), know what an owner is, or remember sizes: who
+ * reads an object says how long it is.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bitmap.h>
-#include <linux/highmem.h>
 #include <linux/module.h>
-#include <linux/percpu.h>
 #include <linux/slab.h>
 
 #include "compat.h"
@@ -31,19 +30,6 @@
 /* Constant after zs_init(). */
 struct zs_class_table zs_classes;
 
-/* Where an object that crosses a page boundary is put together for reading. */
-static DEFINE_PER_CPU(void *, bounce);
-
-static void free_bounces(void)
-{
-	int cpu;
-
-	for_each_possible_cpu(cpu) {
-		kfree(per_cpu(bounce, cpu));
-		per_cpu(bounce, cpu) = NULL;
-	}
-}
-
 /**
  * zs_init - set up what all pools share
  *
@@ -52,20 +38,15 @@ static void free_bounces(void)
  */
 int zs_init(void)
 {
-	int cpu, ret;
+	int ret;
 
 	zs_class_table_init(&zs_classes, ZS_MAX_CHAIN);
-	for_each_possible_cpu(cpu) {
-		per_cpu(bounce, cpu) = kmalloc_node(PAGE_SIZE, GFP_KERNEL,
-						    cpu_to_mem(cpu));
-		if (!per_cpu(bounce, cpu)) {
-			ret = -ENOMEM;
-			goto out_bounces;
-		}
-	}
+	ret = zs_access_init();
+	if (ret)
+		return ret;
 	ret = zs_shrinker_init();
 	if (ret)
-		goto out_bounces;
+		goto out_access;
 	ret = zs_migrate_init();
 	if (ret)
 		goto out_shrinker;
@@ -73,8 +54,8 @@ int zs_init(void)
 
 out_shrinker:
 	zs_shrinker_exit();
-out_bounces:
-	free_bounces();
+out_access:
+	zs_access_exit();
 	return ret;
 }
 
@@ -87,7 +68,7 @@ void zs_exit(void)
 {
 	zs_migrate_exit();
 	zs_shrinker_exit();
-	free_bounces();
+	zs_access_exit();
 }
 
 /**
@@ -530,75 +511,4 @@ void zs_free_emptied(struct list_head *emptied)
 	list_for_each_entry_safe(zspage, next, emptied, link)
 		zs_zspage_free(zspage);
 	INIT_LIST_HEAD(emptied);
-}
-
-/* The page after @page in its chain. The owner's lock keeps it there. */
-static struct page *next_page(struct page *page)
-{
-	return zs_page_zspage(page)->pages[zs_page_place(page) + 1];
-}
-
-/**
- * zs_obj_write - fill an object
- * @loc: its location
- * @src: the bytes
- * @size: how many, at most what it was allocated for
- *
- * Context: the owner's lock held, or the owner is ZS_OWNER_NONE.
- */
-void zs_obj_write(u64 loc, const void *src, u32 size)
-{
-	struct page *page = zs_loc_page(loc);
-	u32 offset = zs_loc_offset(loc);
-	u32 head = min_t(u32, size, PAGE_SIZE - offset);
-
-	memcpy_to_page(page, offset, src, head);
-	if (head < size)
-		memcpy_to_page(next_page(page), 0, src + head, size - head);
-}
-
-static const void *gather(struct page *page, u32 offset, u32 size)
-{
-	u32 head = PAGE_SIZE - offset;
-	void *data = this_cpu_read(bounce);
-
-	memcpy_from_page(data, page, offset, head);
-	memcpy_from_page(data + head, next_page(page), 0, size - head);
-	return data;
-}
-
-/**
- * zs_obj_read_begin - look at an object's bytes
- * @loc: its location
- * @size: how many bytes to look at, at most what it was allocated for
- *
- * An object within one page is read where it is; one that crosses into the
- * next page is first copied to this CPU's bounce page, of which there is one:
- * hence at most one object at a time.
- *
- * Context: preemption disabled, as the owner's lock does. Until
- * zs_obj_read_end().
- * Return: the bytes.
- */
-const void *zs_obj_read_begin(u64 loc, u32 size)
-{
-	struct page *page = zs_loc_page(loc);
-	u32 offset = zs_loc_offset(loc);
-
-	lockdep_assert_preemption_disabled();
-	if (offset + size > PAGE_SIZE)
-		return gather(page, offset, size);
-	return kmap_local_page(page) + offset;
-}
-
-/**
- * zs_obj_read_end - done with an object's bytes
- * @data: what zs_obj_read_begin() returned
- *
- * Context: as zs_obj_read_begin().
- */
-void zs_obj_read_end(const void *data)
-{
-	if (data != this_cpu_read(bounce))
-		kunmap_local(data);
 }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zs_access: the bytes of objects.
+ *
+ * A location says where an object begins. Most objects lie within one page and
+ * are read where they are; one that crosses into the next page of its chain is
+ * put together in a page of this CPU's. No allocator lock is involved: the
+ * owner's lock keeps the object in its place, and preemption off keeps the
+ * CPU's page for its one user.
+ */
+#include <linux/highmem.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+
+#include "zs_internal.h"
+
+/* Where an object that crosses a page boundary is put together for reading. */
+static DEFINE_PER_CPU(void *, bounce);
+
+/**
+ * zs_access_exit - undo zs_access_init()
+ *
+ * Context: all pools are destroyed. May sleep.
+ */
+void zs_access_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		kfree(per_cpu(bounce, cpu));
+		per_cpu(bounce, cpu) = NULL;
+	}
+}
+
+/**
+ * zs_access_init - set up reading of objects that cross pages
+ *
+ * Context: module init. May sleep.
+ * Return: 0 or -ENOMEM, with nothing left behind.
+ */
+int zs_access_init(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		per_cpu(bounce, cpu) = kmalloc_node(PAGE_SIZE, GFP_KERNEL,
+						    cpu_to_mem(cpu));
+		if (!per_cpu(bounce, cpu)) {
+			zs_access_exit();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* The page after @page in its chain. The owner's lock keeps it there. */
+static struct page *next_page(struct page *page)
+{
+	return zs_page_zspage(page)->pages[zs_page_place(page) + 1];
+}
+
+/**
+ * zs_obj_write - fill an object
+ * @loc: its location
+ * @src: the bytes
+ * @size: how many, at most what it was allocated for
+ *
+ * Context: the owner's lock held, or the owner is ZS_OWNER_NONE.
+ */
+void zs_obj_write(u64 loc, const void *src, u32 size)
+{
+	struct page *page = zs_loc_page(loc);
+	u32 offset = zs_loc_offset(loc);
+	u32 head = min_t(u32, size, PAGE_SIZE - offset);
+
+	memcpy_to_page(page, offset, src, head);
+	if (head < size)
+		memcpy_to_page(next_page(page), 0, src + head, size - head);
+}
+
+static const void *gather(struct page *page, u32 offset, u32 size)
+{
+	u32 head = PAGE_SIZE - offset;
+	void *data = this_cpu_read(bounce);
+
+	memcpy_from_page(data, page, offset, head);
+	memcpy_from_page(data + head, next_page(page), 0, size - head);
+	return data;
+}
+
+/**
+ * zs_obj_read_begin - look at an object's bytes
+ * @loc: its location
+ * @size: how many bytes to look at, at most what it was allocated for
+ *
+ * An object within one page is read where it is; one that crosses into the
+ * next page is first copied to this CPU's bounce page, of which there is one:
+ * hence at most one object at a time.
+ *
+ * Context: preemption disabled, as the owner's lock does. Until
+ * zs_obj_read_end().
+ * Return: the bytes.
+ */
+const void *zs_obj_read_begin(u64 loc, u32 size)
+{
+	struct page *page = zs_loc_page(loc);
+	u32 offset = zs_loc_offset(loc);
+
+	lockdep_assert_preemption_disabled();
+	if (offset + size > PAGE_SIZE)
+		return gather(page, offset, size);
+	return kmap_local_page(page) + offset;
+}
+
+/**
+ * zs_obj_read_end - done with an object's bytes
+ * @data: what zs_obj_read_begin() returned
+ *
+ * Context: as zs_obj_read_begin().
+ */
+void zs_obj_read_end(const void *data)
+{
+	if (data != this_cpu_read(bounce))
+		kunmap_local(data);
+}

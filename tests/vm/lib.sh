@@ -188,6 +188,35 @@ unload() {
 	rmmod zram
 }
 
+# Free memory, with caches dropped and the pages that CPUs keep given back.
+free_kb() {
+	sync
+	echo 3 > /proc/sys/vm/drop_caches
+	echo 1 > /proc/sys/vm/compact_memory
+	awk '/^MemFree/ { print $2 }' /proc/meminfo
+}
+
+# remember_free, then taken_kb: the memory taken since
+remember_free() {
+	free_kb > /dev/null
+	sleep 1
+	free_before=$(free_kb)
+}
+
+taken_kb() { echo $((free_before - $(free_kb))); }
+
+# given_back NAME KB: all but so much, within ten seconds (RCU, workers)
+given_back() {
+	local taken
+
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		taken=$(taken_kb)
+		[ "$taken" -gt "$2" ] || break
+		sleep 1
+	done
+	at_most "$1" "$taken" "$2"
+}
+
 # corpus MB: real pages, from programs and libraries, in $TEST_CORPUS.
 corpus() {
 	local list="$TEST_TMP/corpus.list"

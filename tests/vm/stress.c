@@ -16,6 +16,8 @@
  *   -k KIND	only this kind of content (a number from page.h)
  *   -e		writes and reads may fail; a failed write must leave the old content
  *   -E		as -e, and at least one must fail
+ *   -f		ask the kernel to fail allocations of the threads (see
+ *		Documentation/fault-injection); implies -e
  */
 #define _GNU_SOURCE
 #include "page.h"
@@ -44,7 +46,7 @@ struct worker {
 static struct block *blocks;
 static uint64_t nr_owned, nr_shared, ops_each = 2000, seconds, seed;
 static int dev_fd, only_kind = -1;
-static bool may_fail, must_fail;
+static bool may_fail, must_fail, inject;
 static atomic_ulong writes, reads, discards, errors;
 static atomic_uint next_generation;
 static time_t deadline;
@@ -174,6 +176,8 @@ static void *work(void *arg)
 	struct worker *w = arg;
 	uint64_t i;
 
+	if (inject && file_put("/proc/thread-self/make-it-fail", "1"))
+		die("no fault injection");
 	for (i = 0; i < ops_each; i++) {
 		uint64_t dice = below(&w->rng, 100);
 		uint64_t block = below(&w->rng, nr_owned);
@@ -217,13 +221,14 @@ int main(int argc, char **argv)
 	uint64_t n;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "t:n:s:S:k:eE")) > 0) {
+	while ((opt = getopt(argc, argv, "t:n:s:S:k:eEf")) > 0) {
 		switch (opt) {
 		case 't': nr_threads = atoi(optarg); break;
 		case 'n': ops_each = strtoull(optarg, NULL, 0); break;
 		case 's': seconds = strtoull(optarg, NULL, 0); break;
 		case 'S': seed = strtoull(optarg, NULL, 0); break;
 		case 'k': only_kind = atoi(optarg); break;
+		case 'f': inject = may_fail = true; break;
 		case 'E': must_fail = true; /* fall through */
 		case 'e': may_fail = true; break;
 		default: return 2;

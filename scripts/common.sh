@@ -5,7 +5,7 @@
 
 # shellcheck disable=SC2034 # for the scripts that source this
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-CACHE=${ZRAM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/zram-oot}
+CACHE=${ZRAM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/zram-oot}
 
 say() {
 	echo "==> $*" >&2

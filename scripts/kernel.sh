@@ -64,19 +64,21 @@ private_apt() {
 
 # The mirrors are those that the host's own apt is set up with.
 write_sources() {
-	local uris main security suite
+	local uris main security suite options=arch=amd64
+	local keys=/usr/share/keyrings/debian-archive-keyring.gpg
 
 	# shellcheck disable=SC2016 # apt's own placeholders
-	uris=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' \
+	uris=$(apt-get indextargets --no-release-info --format '$(REPO_URI) $(RELEASE)' \
 		'Created-By: Packages' | sort -u)
 	main=$(awk '$1 ~ /debian\/?$/ { print $1; exit }' <<<"$uris")
 	security=$(awk '$2 ~ /-security$/ { print $1; exit }' <<<"$uris")
-	[ -n "$main" ] || die "apt knows no Debian mirror: run 'apt-get update'"
+	[ -n "$main" ] || die "apt is set up with no Debian mirror"
+	[ ! -e $keys ] || options+=" signed-by=$keys"
 	for suite in bookworm bookworm-backports trixie-backports sid; do
-		echo "deb [arch=amd64] $main $suite main"
+		echo "deb [$options] $main $suite main"
 	done
 	[ -z "$security" ] ||
-		echo "deb [arch=amd64] $security bookworm-security main"
+		echo "deb [$options] $security bookworm-security main"
 }
 
 # The newest of the packages whose name matches: its name and version.

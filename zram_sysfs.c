@@ -76,8 +76,9 @@ int zram_parse_size(const char *buf, u64 *size)
 		return -EINVAL;
 	number = strim(copy);
 	shift = max(cut_suffix(number), 0);
-	if (!isdigit(number[0]) || kstrtou64(number, 0, &value) ||
-	    value > U64_MAX >> shift)
+	/* kstrtou64() would take a newline before the suffix. */
+	if (!isdigit(number[0]) || strchr(number, '\n') ||
+	    kstrtou64(number, 0, &value) || value > U64_MAX >> shift)
 		return -EINVAL;
 	*size = value << shift;
 	return 0;

@@ -20,7 +20,7 @@
 #endif
 
 /* All there can be, in the order comp_algorithm shows. */
-static const char * const zcomp_test_names[] = {
+static const char * const zcomp_test_names[] __maybe_unused = {
 	"lzo", "lzo-rle", "lz4", "lz4hc", "zstd", "deflate", "842",
 };
 

@@ -49,7 +49,9 @@ one_driver() { # ours | theirs, algorithm
 insmod "$BENCH_KO" corpus="$CORPUS" || exit 1
 for round in $(seq "$ROUNDS"); do
 	for alg in $ALGS; do
-		bench "codec $alg" "op=codec alg=$alg pages=$PAGES"
+		for bio in $BIOS; do
+			bench "codec $alg" "op=codec alg=$alg bio=$bio pages=$PAGES"
+		done
 		if [ $((round % 2)) = 1 ]; then
 			one_driver ours "$alg"
 			one_driver theirs "$alg"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Tabulate what driver-guest.sh measured: medians, spread, ratios.
 
-The driver's cost is its time per page less the codec's on the same pages, both
-of the same round.
+Times are means of the fastest nine tenths of all bios, per page. The driver's
+cost is its time less the codec's on the same pages, both of the same round.
 """
 import collections
 import json
@@ -25,8 +25,8 @@ def main():
     for row in rows:
         what = row["run"].split()
         if what[0] == "codec":
-            codec[what[1], "write", row["round"]] = row["compress_ns"]
-            codec[what[1], "read", row["round"]] = row["decompress_ns"]
+            codec[what[1], "write", row["bio"], row["round"]] = row["compress_ns"]
+            codec[what[1], "read", row["bio"], row["round"]] = row["decompress_ns"]
         elif "mm_stat" in row:
             fields = row["mm_stat"].split()
             print(f"{row['run']}: {fields[2]} bytes of memory, "
@@ -40,7 +40,7 @@ def main():
         rounds = sorted(by["ours"])
         ours = [by["ours"][r]["ns_per_page"] for r in rounds]
         theirs = [by["theirs"][r]["ns_per_page"] for r in rounds]
-        bare = [codec.get((key[0], key[1], r), 0) for r in rounds]
+        bare = [codec.get((key[0], key[1], key[2], r), 0) for r in rounds]
         cost = statistics.median(
             (o - c) / (t - c) for o, t, c in zip(ours, theirs, bare))
         p99 = [statistics.median(by[who][r]["p99_ns"] for r in rounds)

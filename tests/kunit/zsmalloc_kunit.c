@@ -129,7 +129,7 @@ static u32 grains_of(const struct zs_test_item *item, u64 *grains)
 	u32 done, nr = 0;
 
 	for (done = 0; done < item->size; done += ZS_GRAIN) {
-		grains[nr++] = zs_loc_make(page, offset);
+		grains[nr++] = zs_loc_make(page, offset, false);
 		offset += ZS_GRAIN;
 		if (offset < PAGE_SIZE)
 			continue;
@@ -293,8 +293,9 @@ static void malformed_location_is_refused(struct kunit *test)
 	loc = owner->items[0].loc;
 	bad[0] = ZS_LOC_NONE;
 	bad[1] = loc & ~ZS_LOC_VALID;
-	bad[2] = zs_loc_make(zs_loc_page(loc), zs_loc_offset(loc) + ZS_GRAIN);
-	bad[3] = zs_loc_make(zs_loc_page(loc), PAGE_SIZE - ZS_GRAIN);
+	bad[2] = zs_loc_make(zs_loc_page(loc), zs_loc_offset(loc) + ZS_GRAIN,
+			     false);
+	bad[3] = zs_loc_make(zs_loc_page(loc), PAGE_SIZE - ZS_GRAIN, false);
 	bad[4] = U64_MAX;
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		KUNIT_EXPECT_FALSE(test, zs_test_free_bad(owner, bad[i]));
@@ -326,12 +327,14 @@ static void location_in_a_foreign_page_is_refused(struct kunit *test)
 	static const unsigned long private[] = { 0, 1, 10, 0x200010, ULONG_MAX };
 	struct zs_test_owner *owner = test->priv;
 	struct page *page = alloc_page(GFP_KERNEL);
+	u64 loc;
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
 	for (i = 0; i < ARRAY_SIZE(private); i++) {
 		set_page_private(page, private[i]);
-		KUNIT_EXPECT_FALSE(test, zs_test_free_bad(owner, zs_loc_make(page, 0)));
+		loc = zs_loc_make(page, 0, false);
+		KUNIT_EXPECT_FALSE(test, zs_test_free_bad(owner, loc));
 	}
 	set_page_private(page, 0);
 	__free_page(page);

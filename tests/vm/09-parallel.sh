@@ -39,7 +39,7 @@ for algorithm in lzo-rle zstd; do
 	setup zram0 32M "$algorithm"
 	compacting &
 	compacting &
-	check "$algorithm: content under compaction" stress -t 4 -s $((6 * TEST_SCALE)) \
+	check "$algorithm: content under compaction" stress -t 4 -s $((4 * TEST_SCALE)) \
 		-n $((20000 * TEST_SCALE)) /dev/zram0 6144
 	: > "$TEST_TMP/stop"
 	wait

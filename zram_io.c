@@ -359,6 +359,9 @@ static void rw_bio(struct zram_state *state, struct bio *bio)
 		u32 len = min_t(u32, PAGE_SIZE - offset, iter.bi_size);
 		int ret;
 
+		/* The codec takes long enough for memory to come near. */
+		if (iter.bi_size > len)
+			zram_slot_prefetch(state, index + 1, write);
 		/* A segment as long as a page is a whole, aligned page. */
 		if (bv.bv_len == PAGE_SIZE && len == PAGE_SIZE)
 			ret = rw_direct(state, write, &bv, index);

@@ -162,4 +162,22 @@ static inline unsigned long zram_slot_peek(struct zram_state *state, u32 index)
 	return READ_ONCE(state->slots[index].word);
 }
 
+/* Soon slot @index will be read, or stored to. May be past the last. */
+static inline void zram_slot_prefetch(struct zram_state *state, u32 index,
+				      bool write)
+{
+	const struct zram_slot *slot = &state->slots[index];
+	unsigned long hint;
+
+	if (index >= state->nr_pages)
+		return;
+	hint = READ_ONCE(slot->word);
+	if (zram_word_state(hint) < ZRAM_SLOT_COMPRESSED)
+		return;
+	if (write)
+		zs_prefetch_free(READ_ONCE(slot->loc));
+	else
+		zs_prefetch_read(READ_ONCE(slot->loc));
+}
+
 #endif /* _ZRAM_SLOT_H_ */

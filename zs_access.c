@@ -10,6 +10,7 @@
  */
 #include <linux/highmem.h>
 #include <linux/percpu.h>
+#include <linux/prefetch.h>
 #include <linux/slab.h>
 
 #include "zs_internal.h"
@@ -51,6 +52,34 @@ int zs_access_init(void)
 		}
 	}
 	return 0;
+}
+
+/**
+ * zs_prefetch_read - soon this object will be read
+ * @loc: its location, which may be stale by now: nothing is looked at
+ *
+ * Context: any.
+ */
+void zs_prefetch_read(u64 loc)
+{
+	const void *data;
+
+	if (IS_ENABLED(CONFIG_HIGHMEM))
+		return;
+	data = page_address(zs_loc_page(loc)) + zs_loc_offset(loc);
+	prefetch(data);
+	prefetch(data + L1_CACHE_BYTES);
+}
+
+/**
+ * zs_prefetch_free - soon this object will be freed
+ * @loc: its location, which may be stale by now: nothing is looked at
+ *
+ * Context: any.
+ */
+void zs_prefetch_free(u64 loc)
+{
+	prefetch(zs_loc_page(loc));
 }
 
 /* The page after @page in its chain. The owner's lock keeps it there. */

@@ -80,6 +80,8 @@ int zs_obj_replace(struct zs_pool *pool, u64 old, u32 size, u32 owner,
 void zs_obj_free(struct zs_pool *pool, u64 loc, struct list_head *emptied);
 void zs_free_emptied(struct list_head *emptied);
 
+void zs_prefetch_read(u64 loc);
+void zs_prefetch_free(u64 loc);
 void zs_obj_write(u64 loc, const void *src, u32 size);
 const void *zs_obj_read_begin(u64 loc, u32 size);
 void zs_obj_read_end(const void *data);

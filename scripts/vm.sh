@@ -134,6 +134,8 @@ run_qemu() {
 # It needs seccomp=on for more than one CPU, keeps its own files where it is
 # told, and must not start again after a panic.
 run_uml() {
+	local machine
+
 	# shellcheck disable=SC2046 # words of a command line
 	timeout --kill-after=10 "$timeout" \
 		"$("$HERE/kernel.sh" image "$kernel")" \
@@ -141,13 +143,30 @@ run_uml() {
 		umid="vm$$" uml_dir="$out/uml" \
 		root=/dev/root rootfstype=hostfs rootflags=/ ro \
 		init="$HERE/guest-init.sh" con=null con0=null,fd:1 \
-		$(common_append) </dev/null >"$out/console" 2>&1
+		$(common_append) </dev/null >"$out/console" 2>&1 &
+	machine=$!
+	end_what_is_off "$machine" &
+	wait "$machine"
+}
+
+# User Mode Linux now and then waits for ever for a process of its own that it
+# has ended when powering down. By then the guest has had its say.
+end_what_is_off() { # PID
+	while kill -0 "$1" 2>/dev/null; do
+		if grep -qs 'reboot: Power down' "$out/console"; then
+			sleep 5
+			kill -KILL -- "$(pgrep -P "$1")" 2>/dev/null || true
+			return
+		fi
+		sleep 1
+	done
 }
 
 # --- The verdict ----------------------------------------------------------
 
 verdict() { # STATUS-OF-THE-MACHINE
-	if [ "$1" = 124 ] || [ "$1" = 137 ]; then
+	if [[ $1 = 124 || $1 = 137 ]] &&
+		! grep -qs 'reboot: Power down' "$out/console"; then
 		say "guest ended after $timeout s"
 		tail -20 "$out/console" >&2
 		return 124

@@ -29,7 +29,7 @@ say "booting a virtual machine of $MEM"
 "$TOP/scripts/vm.sh" --mem $MEM --timeout 600 --out "$TOP/build/demo/guest" \
 	--env ZRAM_KO="$TOP/build/$("$TOP/scripts/kernel.sh" release 6.1)/zram.ko" \
 	--env DEMO_FILL="$TOP/build/demo/fill" \
-	--env SOURCES="${headers%-amd64}-common/include/linux" \
+	--env SOURCES="${headers%-amd64}-common/include/uapi" \
 	--env FILES="$TOP/build/demo/files" \
 	--env PROGRAM="$TOP/tests/vm/sysput.c" \
 	qemu 6.1 -- "$TOP/scripts/demo-guest.sh"

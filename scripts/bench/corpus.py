@@ -23,7 +23,10 @@ def anonymous(pid):
         for line in maps:
             found = LINE.match(line)
             if found and "[v" not in line:
-                yield int(found[1], 16), int(found[2], 16)
+                start, end = int(found[1], 16), int(found[2], 16)
+                # Larger ones are reserved, not used.
+                if end - start < 1 << 32:
+                    yield start, end
 
 
 def resident(pid, start, end):

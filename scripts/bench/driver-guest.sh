@@ -8,6 +8,10 @@
 #   CORPUS         pages to write ROUNDS    alternating rounds
 #   PAGES          of the device  ALGS BIOS THREADS OPS  lists of what to run
 set -u
+# shellcheck disable=SC2153 # they come from driver.sh
+: "$OURS" "$THEIRS" "$BENCH_KO" "$CORPUS" "$BENCH_OUT"
+# shellcheck disable=SC2153
+: "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS"
 DBG=/sys/kernel/debug/zbench
 
 bench() { # LABEL WORDS...

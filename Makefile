@@ -25,7 +25,7 @@ UML = $(shell grep -qs '^CONFIG_UML=y' $(KDIR)/.config && echo ARCH=um)
 
 .PHONY: all modules clean help load unload install dkms-install demo check
 .PHONY: check-kunit check-6.1 check-uml check-builds check-6.12
-.PHONY: lint format kernels setup
+.PHONY: mutants lint format kernels setup
 
 all: modules
 
@@ -76,6 +76,9 @@ check: setup
 
 check-kunit check-6.1 check-uml check-builds check-6.12: setup
 	@tests/run.sh $(@:check-%=%)
+
+mutants: setup
+	@tests/mutate.sh
 
 lint: setup
 	@scripts/lint.sh

@@ -25,6 +25,7 @@ Try and test, in virtual machines
   make check-builds    all kernels, no warning allowed
      TESTS=PATTERN     only the functional tests whose names match
      TEST_SEED=N       the random numbers of an earlier run
+  make mutants         break the driver on purpose: the tests must notice
   make lint            checkpatch, sparse, shellcheck, W=1, house rules
 
 Set-up, done by the above as needed

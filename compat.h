@@ -92,9 +92,12 @@ static inline void compat_shrinker_destroy(struct shrinker *shrinker)
 #if COMPAT_6_X
 #define COMPAT_MOVABLE_DEFAULT	true
 
+/* The core forgets a page that we have freed. */
+#define COMPAT_MOVABLE_STICKS	false
+
 static inline int compat_movable_start(const struct movable_operations *ops)
 {
-	return 0;
+	return IS_ENABLED(CONFIG_COMPACTION) ? 0 : -EOPNOTSUPP;
 }
 
 static inline void compat_movable_stop(void)
@@ -114,6 +117,9 @@ static inline void compat_page_clear_movable(struct page *page)
 #else
 /* The slot belongs to the kernel's own zsmalloc wherever that is built in. */
 #define COMPAT_MOVABLE_DEFAULT	false
+
+/* The core calls back for a page it isolated even if we have freed it. */
+#define COMPAT_MOVABLE_STICKS	true
 
 static inline int compat_movable_start(const struct movable_operations *ops)
 {

@@ -200,6 +200,7 @@ void zram_device_reset(struct zram *zram)
 	state = zram->state;
 	zram->limit_pages = 0;
 	zram->backend = zcomp_backend_default();
+	zram->nr_streams = num_online_cpus();
 	if (state) {
 		set_capacity_and_notify(zram->disk, 0);
 		part_stat_set_all(zram->disk->part0, 0);

@@ -8,6 +8,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/device.h>
 #include <linux/kstrtox.h>
 #include <linux/module.h>
@@ -176,8 +177,12 @@ static void remove_devices(void)
 	unsigned long id;
 
 	mutex_lock(&zram_devices_lock);
-	xa_for_each(&zram_devices, id, zram)
+	xa_for_each(&zram_devices, id, zram) {
+		/* Whoever came while the module was loading goes soon. */
+		while (zram_device_claim(zram))
+			msleep(20);
 		remove_device(zram);
+	}
 	mutex_unlock(&zram_devices_lock);
 	xa_destroy(&zram_devices);
 }

@@ -207,8 +207,9 @@ static int write_page(struct zram_state *state, u32 index, const void *src,
 			break;
 		zram_count(state, ZRAM_WRITE_STALLS, 1);
 		ret = zs_pool_grow(state->pool, size, GFP_NOIO);
+		/* At the limit is not the same as incompressible. */
 		if (ret)
-			break;
+			return ret == -ENOSPC ? -EDQUOT : ret;
 	}
 	if (ret != -ENOSPC)
 		return ret;
@@ -468,9 +469,15 @@ int zram_rw_whole_page(struct gendisk *disk, sector_t sector,
 	struct zram_state *state = zram_state(zram);
 	u32 index = sector / ZRAM_SECTORS_PER_PAGE;
 	struct bio_vec bv = { .bv_page = page, .bv_len = PAGE_SIZE };
+	int ret;
 
 	if (!state || sector % ZRAM_SECTORS_PER_PAGE ||
 	    sector / ZRAM_SECTORS_PER_PAGE >= state->nr_pages)
 		return -EINVAL;
-	return rw_direct(state, write, &bv, index);
+	ret = rw_direct(state, write, &bv, index);
+	/* The bio that follows fails in its turn: that one counts. */
+	if (ret)
+		zram_count(state, write ? ZRAM_FAILED_WRITES :
+			   ZRAM_FAILED_READS, -1);
+	return ret;
 }

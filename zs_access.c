@@ -56,7 +56,7 @@ int zs_access_init(void)
 
 /**
  * zs_prefetch_read - soon this object will be read
- * @loc: its location, which may be stale by now: nothing is looked at
+ * @loc: its location, which may be stale by now, or no location at all
  *
  * Context: any.
  */
@@ -64,7 +64,7 @@ void zs_prefetch_read(u64 loc)
 {
 	const void *data;
 
-	if (IS_ENABLED(CONFIG_HIGHMEM))
+	if (IS_ENABLED(CONFIG_HIGHMEM) || !pfn_valid(zs_loc_pfn(loc)))
 		return;
 	data = page_address(zs_loc_page(loc)) + zs_loc_offset(loc);
 	prefetch(data);
@@ -73,13 +73,14 @@ void zs_prefetch_read(u64 loc)
 
 /**
  * zs_prefetch_free - soon this object will be freed
- * @loc: its location, which may be stale by now: nothing is looked at
+ * @loc: its location, which may be stale by now, or no location at all
  *
  * Context: any.
  */
 void zs_prefetch_free(u64 loc)
 {
-	prefetch(zs_loc_page(loc));
+	if (pfn_valid(zs_loc_pfn(loc)))
+		prefetch(zs_loc_page(loc));
 }
 
 /* The page after @page in its chain. The owner's lock keeps it there. */

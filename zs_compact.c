@@ -13,7 +13,7 @@
  * One compaction at a time per pool. It allocates nothing.
  */
 #include <linux/module.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/shrinker.h>
 #include <linux/wait_bit.h>
 
@@ -127,7 +127,7 @@ static bool move_object(struct zs_pool *pool, struct zspage *source, u32 index)
 
 static bool stopped(const bool *stop)
 {
-	return stop && READ_ONCE(*stop);
+	return stop && (READ_ONCE(*stop) || fatal_signal_pending(current));
 }
 
 static unsigned int compact_one(struct zs_pool *pool, unsigned int class,
@@ -179,7 +179,8 @@ static unsigned long compact(struct zs_pool *pool, const bool *stop,
 /**
  * zs_pool_compact - free as many pages as moving objects together frees
  * @pool: the pool
- * @stop: if not NULL, ends the pass soon after it becomes true
+ * @stop: if not NULL, the pass ends soon after it becomes true, or after the
+ *	caller is killed
  *
  * Context: may sleep; no owner's lock held.
  * Return: pages freed.

@@ -23,8 +23,9 @@
  * @inuse: objects in use; equals the number of bits set in the bitmap
  * @class: index of its size class; constant
  * @group: fullness group whose list it is on
- * @busy: taken off its list by compaction or migration: objects may be freed
- *	from it but none allocated, and whoever made it busy puts it back
+ * @busy: on no list: not part of its pool yet or any more, or taken off by
+ *	compaction or migration. Objects may be freed from it but none
+ *	allocated, and whoever made it busy puts it back
  * @movable: its pages are registered for page migration
  * @flat: its pages follow each other in memory
  * @pages: the chain; a page's page_private is its zspage | its place in here.
@@ -189,8 +190,10 @@ static inline u64 zs_object_loc(struct zspage *zspage, u32 index)
 			   offset & (PAGE_SIZE - 1), zspage->flat);
 }
 
-/* zsmalloc.c, for compaction and migration; the pool lock is held for all. */
+/* zsmalloc.c, for compaction, migration and tests. */
 bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place);
+struct zspage *zs_zspage_alloc(struct zs_pool *pool, unsigned int class,
+			       gfp_t gfp);
 u64 zs_take(struct zs_pool *pool, unsigned int class, u32 owner);
 bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied);
 void zs_set_busy(struct zs_pool *pool, struct zspage *zspage);

@@ -41,6 +41,9 @@ static LIST_HEAD(deferred);
 static DEFINE_RAW_SPINLOCK(deferred_lock);
 static struct workqueue_struct *deferred_wq;
 
+/* Pages the core has isolated and not yet given back (COMPAT_MOVABLE_STICKS). */
+static atomic_t isolated;
+
 /* Migrations under way, which may outlive their pool by a few steps. */
 static atomic_t migrations;
 
@@ -249,11 +252,23 @@ static bool nothing_in_flight(struct zspage *zspage)
  */
 static bool zs_page_isolate(struct page *page, isolate_mode_t mode)
 {
-	return zs_page_zspage(page);
+	if (!zs_page_zspage(page))
+		return false;
+	if (COMPAT_MOVABLE_STICKS)
+		atomic_inc(&isolated);
+	return true;
+}
+
+/* Where the core calls back for every page it isolated, freed or not. */
+static void end_isolation(void)
+{
+	if (COMPAT_MOVABLE_STICKS && atomic_dec_and_test(&isolated))
+		wake_up_var(&isolated);
 }
 
 static void zs_page_putback(struct page *page)
 {
+	end_isolation();
 }
 
 static int move_page(struct zspage *zspage, struct page *dst, struct page *src)
@@ -344,9 +359,19 @@ int zs_page_migrate(struct page *dst, struct page *src, enum migrate_mode mode)
 	return ret;
 }
 
+static int migrate_isolated(struct page *dst, struct page *src,
+			    enum migrate_mode mode)
+{
+	int ret = zs_page_migrate(dst, src, mode);
+
+	if (!ret)
+		end_isolation();
+	return ret;
+}
+
 static const struct movable_operations zs_movable_ops = {
 	.isolate_page = zs_page_isolate,
-	.migrate_page = zs_page_migrate,
+	.migrate_page = migrate_isolated,
 	.putback_page = zs_page_putback,
 };
 
@@ -362,11 +387,12 @@ void zs_migrate_register(struct zspage *zspage)
 
 	if (!page_migration || !trylock_pages(zspage))
 		return;
+	/* The core may come as soon as the first page is unlocked. */
+	zspage->movable = true;
 	for (place = 0; place < chain; place++) {
 		compat_page_set_movable(zspage->pages[place], &zs_movable_ops);
 		unlock_page(zspage->pages[place]);
 	}
-	zspage->movable = true;
 }
 
 /**
@@ -385,10 +411,13 @@ gfp_t zs_migrate_gfp(void)
 /**
  * zs_migrate_flush - wait until what was deferred so far is freed
  *
+ * A migration that emptied a zspage may still be about to defer it.
+ *
  * Context: may sleep.
  */
 void zs_migrate_flush(void)
 {
+	wait_var_event(&migrations, !atomic_read(&migrations));
 	flush_work(&deferred_work);
 }
 
@@ -406,7 +435,7 @@ int zs_migrate_init(void)
 	if (!deferred_wq)
 		return -ENOMEM;
 	if (page_migration && compat_movable_start(&zs_movable_ops)) {
-		pr_info("page migration is taken by the kernel's zsmalloc: off\n");
+		pr_info("this kernel does not let us migrate pages\n");
 		page_migration = false;
 	}
 	return 0;
@@ -420,6 +449,7 @@ int zs_migrate_init(void)
 void zs_migrate_exit(void)
 {
 	wait_var_event(&migrations, !atomic_read(&migrations));
+	wait_var_event(&isolated, !atomic_read(&isolated));
 	destroy_workqueue(deferred_wq);
 	if (page_migration)
 		compat_movable_stop();

@@ -179,6 +179,7 @@ void zs_pool_destroy(struct zs_pool *pool)
 			}
 		}
 		/* What is left is busy: a page of it is being migrated. */
+		cond_resched();
 		zs_pool_stats(pool, &stats);
 	} while (stats.pages);
 	zs_migrate_flush();
@@ -187,8 +188,9 @@ void zs_pool_destroy(struct zs_pool *pool)
 }
 
 /*
- * Pages that follow each other, if they are free to have: without reclaim, and
- * only where all memory is mapped. What a power of two has too many goes back.
+ * Pages that follow each other, if they are free to have: without reclaim or
+ * reserves, and only where all memory is mapped. What a power of two has too
+ * many goes back.
  */
 static bool alloc_flat(struct zspage *zspage, unsigned int chain, gfp_t gfp)
 {
@@ -198,7 +200,8 @@ static bool alloc_flat(struct zspage *zspage, unsigned int chain, gfp_t gfp)
 
 	if (chain == 1 || IS_ENABLED(CONFIG_KMAP_LOCAL))
 		return false;
-	page = alloc_pages((gfp & ~__GFP_RECLAIM) | __GFP_NORETRY, order);
+	page = alloc_pages((gfp & ~__GFP_RECLAIM) | __GFP_NORETRY |
+			   __GFP_NOMEMALLOC, order);
 	if (!page)
 		return false;
 	split_page(page, order);
@@ -226,8 +229,20 @@ out_pages:
 	return false;
 }
 
-static struct zspage *alloc_zspage(struct zs_pool *pool, unsigned int class,
-				   gfp_t gfp)
+/**
+ * zs_zspage_alloc - make a zspage without objects
+ * @pool: whose it will be
+ * @class: its size class
+ * @gfp: how to allocate
+ *
+ * Its pages can be found by the kernel's compaction from now on, so it is busy
+ * until it is part of the pool; or is freed with zs_zspage_free().
+ *
+ * Context: as @gfp says; no owner's and no pool lock held.
+ * Return: the zspage, or NULL without memory.
+ */
+struct zspage *zs_zspage_alloc(struct zs_pool *pool, unsigned int class,
+			       gfp_t gfp)
 {
 	const struct zs_shape *shape = &zs_classes.shape[class];
 	gfp_t page_gfp = gfp | zs_migrate_gfp();
@@ -242,6 +257,7 @@ static struct zspage *alloc_zspage(struct zs_pool *pool, unsigned int class,
 	INIT_LIST_HEAD(&zspage->link);
 	zspage->pool = pool;
 	zspage->class = class;
+	zspage->busy = true;
 	zspage->flat = alloc_flat(zspage, shape->chain, page_gfp);
 	if (!zspage->flat && !alloc_single(zspage, shape->chain, page_gfp)) {
 		kfree(zspage);
@@ -283,7 +299,7 @@ int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp)
 	/* Racy but free: spares the allocation. Decided under the lock. */
 	if (over_limit(pool, chain))
 		return -ENOSPC;
-	zspage = alloc_zspage(pool, class, gfp | __GFP_NOWARN);
+	zspage = zs_zspage_alloc(pool, class, gfp | __GFP_NOWARN);
 	if (!zspage)
 		return -ENOMEM;
 
@@ -293,6 +309,7 @@ int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp)
 		pool->pages += chain;
 		pool->max_pages = max(pool->max_pages, pool->pages);
 		pool->classes[class].zspages++;
+		zspage->busy = false;
 		link_zspage(&pool->classes[class], zspage);
 	}
 	zs_unlock(pool);
@@ -346,6 +363,18 @@ void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats)
 	zs_unlock(pool);
 }
 
+/*
+ * A page may be anybody's, and its private field hold anything: only what could
+ * be a zspage is looked into. The range is the cheap test, and the usual case;
+ * memory that was added later lies beyond it on some architectures.
+ */
+static bool can_look_into(const struct zspage *zspage)
+{
+	if ((unsigned long)zspage >= PAGE_OFFSET && (void *)zspage < high_memory)
+		return true;
+	return virt_addr_valid(zspage);
+}
+
 /**
  * zs_locate - find the object a location names
  * @pool: the pool it should be in
@@ -366,12 +395,7 @@ bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place)
 		return false;
 	page = zs_loc_page(loc);
 	zspage = zs_page_zspage(page);
-	/*
-	 * The page may be anybody's, and its private field hold anything. Only
-	 * what could be ours is looked into. (Cheaper than virt_addr_valid().)
-	 */
-	if ((unsigned long)zspage < PAGE_OFFSET ||
-	    (void *)zspage >= high_memory || zspage->pool != pool)
+	if (!can_look_into(zspage) || zspage->pool != pool)
 		return false;
 	offset = zs_page_place(page) * PAGE_SIZE + zs_loc_offset(loc);
 	place->zspage = zspage;

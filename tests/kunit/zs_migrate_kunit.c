@@ -192,6 +192,31 @@ static void page_of_busy_zspage_stays(struct kunit *test)
 	put_page(page);
 }
 
+/*
+ * A new zspage can be found before it is part of its pool: it stays as it is,
+ * and the pool's books know nothing of it.
+ */
+static void page_of_new_zspage_stays(struct kunit *test)
+{
+	struct zs_test_owner *owner = test->priv;
+	unsigned int class = zs_class_of(&zs_classes, 700);
+	struct page *dst = alloc_page(GFP_KERNEL);
+	struct zspage *zspage;
+	struct page *src;
+
+	KUNIT_ASSERT_NOT_NULL(test, dst);
+	zspage = zs_zspage_alloc(owner->pool, class, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, zspage);
+	src = zspage->pages[0];
+	get_page(src);
+	KUNIT_EXPECT_EQ(test, migrate(dst, src), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, zs_test_pages(owner), 0UL);
+	KUNIT_EXPECT_PTR_EQ(test, zs_page_zspage(src), zspage);
+	zs_zspage_free(zspage);
+	put_page(src);
+	put_page(dst);
+}
+
 /* A page freed since it was isolated is nobody's: nothing is done. */
 static void page_of_nobody_is_left_alone(struct kunit *test)
 {
@@ -305,6 +330,7 @@ static struct kunit_case migrate_cases[] = {
 	KUNIT_CASE(page_with_object_in_flight_stays),
 	KUNIT_CASE(tail_of_object_in_flight_stays),
 	KUNIT_CASE(page_of_busy_zspage_stays),
+	KUNIT_CASE(page_of_new_zspage_stays),
 	KUNIT_CASE(page_of_nobody_is_left_alone),
 	KUNIT_CASE_PARAM(freed_objects_do_not_move, zs_test_sizes_gen_params),
 	KUNIT_CASE(pages_move_under_load),

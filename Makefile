@@ -25,7 +25,7 @@ UML = $(shell grep -qs '^CONFIG_UML=y' $(KDIR)/.config && echo ARCH=um)
 
 .PHONY: all modules clean help load unload install dkms-install demo check
 .PHONY: check-kunit check-6.1 check-uml check-builds check-6.12
-.PHONY: mutants lint format kernels setup
+.PHONY: mutants bench-driver lint format kernels setup
 
 all: modules
 
@@ -79,6 +79,9 @@ check-kunit check-6.1 check-uml check-builds check-6.12: setup
 
 mutants: setup
 	@tests/mutate.sh
+
+bench-driver: setup
+	@scripts/bench/driver.sh
 
 lint: setup
 	@scripts/lint.sh

@@ -26,6 +26,7 @@ Try and test, in virtual machines
      TESTS=PATTERN     only the functional tests whose names match
      TEST_SEED=N       the random numbers of an earlier run
   make mutants         break the driver on purpose: the tests must notice
+  make bench-driver    time per page, both drivers and the bare codec (QUICK=1)
   make lint            checkpatch, sparse, shellcheck, W=1, house rules
 
 Set-up, done by the above as needed

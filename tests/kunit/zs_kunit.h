@@ -65,6 +65,7 @@ struct zs_test_item {
  * @rnd: the random numbers of the case; one thread only
  * @before_lock: called with the id whose lock is about to be taken, if set
  * @refuse: say of every object that it is elsewhere
+ * @grown: zspages made by zs_test_put()
  * @locks: calls of zs_owner_ops.lock ...
  * @refused: ... that returned false
  * @unlocks: calls of zs_owner_ops.unlock
@@ -80,6 +81,7 @@ struct zs_test_owner {
 	struct rnd_state rnd;
 	void (*before_lock)(struct zs_test_owner *owner, u32 id);
 	bool refuse;
+	atomic_t grown;
 	atomic_t locks;
 	atomic_t refused;
 	atomic_t unlocks;
@@ -166,6 +168,28 @@ static inline const u8 *zs_test_bytes(struct zs_test_owner *owner, u32 seed)
 }
 
 /*
+ * Make room for an object. Every other zspage is used as if its pages lay apart,
+ * which without pressure on memory they hardly ever do.
+ */
+static inline int zs_test_grow(struct zs_test_owner *owner, u32 size)
+{
+	unsigned int class = zs_class_of(&zs_classes, size);
+	struct zspage *zspage;
+	int err;
+
+	err = zs_pool_grow(owner->pool, size, GFP_KERNEL);
+	if (err || atomic_inc_return(&owner->grown) % 2)
+		return err;
+	zs_lock(owner->pool);
+	list_for_each_entry(zspage, &owner->pool->classes[class].groups[0],
+			    link)
+		if (!zspage->inuse)
+			zspage->flat = false;
+	zs_unlock(owner->pool);
+	return 0;
+}
+
+/*
  * Give an item a new object, in place of the one it may have. On failure it
  * keeps what it had.
  */
@@ -191,7 +215,7 @@ static inline int zs_test_put(struct zs_test_owner *owner, u32 id, u32 size,
 		zs_free_emptied(&emptied);
 		if (err != -EAGAIN)
 			return err;
-		err = zs_pool_grow(owner->pool, size, GFP_KERNEL);
+		err = zs_test_grow(owner, size);
 	} while (!err);
 	return err;
 }

@@ -48,4 +48,19 @@ for algorithm in lzo-rle zstd; do
 	reset zram0
 done
 
+# --- streams in a list ---
+unload
+load force_stream_list=1 num_devices=1
+for algorithm in lzo-rle zstd; do
+	puts "$algorithm: a list of one stream" /sys/block/zram0/max_comp_streams 1 OK
+	setup zram0 16M "$algorithm"
+	is "$algorithm: it has one" "$(attr zram0 max_comp_streams)" 1
+	puts "$algorithm: it stays so while in use" \
+		/sys/block/zram0/max_comp_streams 2 EBUSY
+	check "$algorithm: four threads, one stream" stress -t 4 \
+		-n $((1000 * TEST_SCALE)) /dev/zram0 2048
+	reset zram0
+	is "$algorithm: a reset forgets it" "$(attr zram0 max_comp_streams)" "$(nproc)"
+done
+
 finish

@@ -34,6 +34,11 @@ is "nothing is stored" "$(compr_data zram0)" 0
 # --- the limit ---
 reset zram0
 setup zram0 64M
+puts "a small mem_limit" $Z/mem_limit 1M OK
+check "pages of all kinds beyond it: a write fails, the rest is right" \
+	"$TEST_BIN/stress" -t 2 -n 3000 -E -S "$TEST_SEED" $D 8192
+at_most "mem_used_max of that" "$(stat_of zram0 mm_stat 5)" 1048576
+check "discard them" blkdiscard $D
 puts "mem_limit" $Z/mem_limit $limit OK
 before=$(failed_writes zram0)
 check "random data beyond the limit: a write fails, the rest is right" \

@@ -4,8 +4,7 @@
  *
  * A page is a function of (seed, block number, generation), so a reader needs
  * to remember only the generation to know every byte. Every kind of content
- * but zero and same-filled opens with a stamp, so a wrong page says whose it
- * is.
+ * but those of one word opens with a stamp, so a wrong page says whose it is.
  */
 #ifndef TEST_PAGE_H
 #define TEST_PAGE_H
@@ -33,6 +32,7 @@ enum page_kind {
 	PAGE_HALF,	/* random, then zeroes */
 	PAGE_SAME,	/* one word over and over */
 	PAGE_ZERO,
+	PAGE_NEARLY,	/* one word over and over, but for one in between */
 	NR_PAGE_KINDS
 };
 
@@ -156,9 +156,12 @@ static inline void page_fill_kind(void *page, enum page_kind kind,
 		memset(word + PAGE_WORDS / 2, 0, PAGE_SZ / 2);
 		break;
 	case PAGE_SAME:
+	case PAGE_NEARLY:
 		word[0] = rnd(&state);
 		for (i = 1; i < PAGE_WORDS; i++)
 			word[i] = word[0];
+		if (kind == PAGE_NEARLY)
+			word[1 + below(&state, PAGE_WORDS - 2)]++;
 		return;
 	case PAGE_ZERO:
 	case NR_PAGE_KINDS:
@@ -168,6 +171,11 @@ static inline void page_fill_kind(void *page, enum page_kind kind,
 	stamp->magic = STAMP_MAGIC ^ seed;
 	stamp->block = block;
 	stamp->generation = gen;
+}
+
+static inline int page_is_stamped(enum page_kind kind)
+{
+	return kind < PAGE_SAME;
 }
 
 static inline enum page_kind page_kind_of(uint64_t seed, uint64_t block,

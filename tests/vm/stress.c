@@ -135,7 +135,7 @@ static uint64_t stamped_generation(uint64_t block)
 	do {
 		gen = ++next_generation;
 		kind = page_kind_of(seed, block, gen);
-	} while (only_kind < 0 && (kind == PAGE_SAME || kind == PAGE_ZERO));
+	} while (only_kind < 0 && !page_is_stamped(kind));
 	return gen;
 }
 

@@ -44,7 +44,7 @@ run_sparse() {
 	local kernel log
 
 	for kernel in 6.1 6.12; do
-		log=$(make KVER=$kernel W=1 KCFLAGS=-Werror C=2 2>&1) ||
+		log=$(make KVER="$kernel" W=1 KCFLAGS=-Werror C=2 2>&1) ||
 			{ echo "$log"; return 1; }
 		! grep -E "^$TOP/build/.*(warning|error):" <<<"$log" || return 1
 	done

@@ -22,7 +22,8 @@ life() {
 	remove) echo 0 > "$CTL/hot_remove" || return ;;
 	esac
 	rmmod zram || return
-	[ ! -e /dev/zram0 ] && [ ! -e "$CTL" ] && [ ! -e /sys/module/zram ]
+	[ ! -e /dev/zram0 ] && [ ! -e "$CTL" ] && [ ! -e /sys/module/zram ] &&
+		! grep -qw zram /proc/devices
 }
 
 good=0

@@ -5,6 +5,7 @@
 # system, read only; one folder, $vm_out on the host, is shared for writing and
 # mounted on /run/vm. There it finds "job", a script, and leaves
 #
+#   started  nothing, as soon as the guest is up
 #   output   what the job printed
 #   dmesg    the kernel's log from the start of the job
 #   trouble  lines of that log, and leaks, that must not be there
@@ -109,6 +110,7 @@ export TROUBLE
 watch_kernel
 hostname guest 2>/dev/null
 
+: >/run/vm/started
 bash /run/vm/job >/run/vm/output 2>&1
 status=$?
 

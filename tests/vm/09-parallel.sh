@@ -39,8 +39,8 @@ for algorithm in lzo-rle zstd; do
 	setup zram0 32M "$algorithm"
 	compacting &
 	compacting &
-	check "$algorithm: content under compaction" stress -t 4 -s $((4 * TEST_SCALE)) \
-		-n $((20000 * TEST_SCALE)) /dev/zram0 6144
+	check "$algorithm: content under compaction" stress -t 4 \
+		-n $((8000 * TEST_SCALE)) /dev/zram0 6144
 	: > "$TEST_TMP/stop"
 	wait
 	check "$algorithm: compaction did not fail" test ! -s "$TEST_TMP/compact-errors"

@@ -11,7 +11,6 @@
  *
  *   -t N	threads (4)
  *   -n N	operations for each thread (2000)
- *   -s SEC	at most so long (unlimited)
  *   -S SEED
  *   -k KIND	only this kind of content (a number from page.h)
  *   -e		writes and reads may fail; a failed write must leave the old content
@@ -26,7 +25,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
-#include <time.h>
 
 #define SHARED_DIV	4	/* one block in four is free for all … */
 #define SHARED_MAX	64	/* … but so few that threads do meet */
@@ -44,12 +42,11 @@ struct worker {
 };
 
 static struct block *blocks;
-static uint64_t nr_owned, nr_shared, ops_each = 2000, seconds, seed;
+static uint64_t nr_owned, nr_shared, ops_each = 2000, seed;
 static int dev_fd, only_kind = -1;
 static bool may_fail, must_fail, inject;
 static atomic_ulong writes, reads, discards, errors;
 static atomic_uint next_generation;
-static time_t deadline;
 
 static void fill(void *page, uint64_t block, uint64_t gen)
 {
@@ -190,8 +187,6 @@ static void *work(void *arg)
 			owned_discard(w, block);
 		else
 			shared_op(w);
-		if (deadline && time(NULL) >= deadline)
-			break;
 	}
 	return NULL;
 }
@@ -221,11 +216,10 @@ int main(int argc, char **argv)
 	uint64_t n;
 	int opt;
 
-	while ((opt = getopt(argc, argv, "t:n:s:S:k:eEf")) > 0) {
+	while ((opt = getopt(argc, argv, "t:n:S:k:eEf")) > 0) {
 		switch (opt) {
 		case 't': nr_threads = atoi(optarg); break;
 		case 'n': ops_each = strtoull(optarg, NULL, 0); break;
-		case 's': seconds = strtoull(optarg, NULL, 0); break;
 		case 'S': seed = strtoull(optarg, NULL, 0); break;
 		case 'k': only_kind = atoi(optarg); break;
 		case 'f': inject = may_fail = true; break;
@@ -247,7 +241,6 @@ int main(int argc, char **argv)
 	workers = calloc(nr_threads, sizeof(*workers));
 	for (n = 0; n < nr_owned; n++)
 		pthread_mutex_init(&blocks[n].lock, NULL);
-	deadline = seconds ? time(NULL) + seconds : 0;
 	for (i = 0; i < nr_threads; i++) {
 		workers[i].rng = mix(seed + i);
 		workers[i].buf = page_alloc(PAGE_SZ);

@@ -9,6 +9,8 @@
 #   src         the newest linux-source-7 there is, unpacked
 #   uml         User Mode Linux from src: KUnit, KASAN, lockdep, kmemleak
 #   uml-perf    User Mode Linux from src without any debug option
+#   sparse      no kernel, but what checks it: the newest kernels want a newer
+#               one than Debian 12 has
 #
 # "7" is another name for "uml".
 set -euo pipefail
@@ -28,6 +30,7 @@ usage() {
 	  image KERNEL        print the file to boot
 	  root KERNEL         print the unpacked packages (6.1, 6.12)
 	  release KERNEL      print the kernel's release string
+	  sparse              print the program: sparse, built from source
 	  update              look for newer versions now
 
 	Kernels: 6.1 6.12 src uml uml-perf (default: 6.1 6.12 uml)
@@ -77,6 +80,7 @@ write_sources() {
 	for suite in bookworm bookworm-backports trixie-backports sid; do
 		echo "deb [$options] $main $suite main"
 	done
+	echo "deb-src [$options] $main sid main"
 	[ -z "$security" ] ||
 		echo "deb [$options] $security bookworm-security main"
 }
@@ -90,6 +94,16 @@ newest_package() {
 	[ -n "$name" ] || return 1
 	echo "$name $(private_apt apt-cache show "$name" |
 		awk '/^Version:/ { print $2 }' | sort -V | tail -1)"
+}
+
+# The newest source package of that name: its name and version.
+newest_source() {
+	local version
+
+	version=$(private_apt apt-cache showsrc --only-source "$1" |
+		awk '/^Version:/ { print $2 }' | sort -V | tail -1)
+	[ -n "$version" ] || return 1
+	echo "$1 $version"
 }
 
 # Writes one line per kernel to $CACHE/versions: KERNEL PACKAGE VERSION
@@ -108,6 +122,8 @@ resolve() {
 		echo "6.12 $line"
 		line=$(newest_package '^linux-source-7\.[0-9]+$')
 		echo "src $line"
+		line=$(newest_source sparse)
+		echo "sparse $line"
 	} >"$tmp" || {
 		[ -s "$CACHE/versions" ] || die "no kernel packages found"
 		say "keeping the versions known so far"
@@ -119,7 +135,7 @@ resolve() {
 }
 
 resolve_if_old() {
-	if [ ! -s "$CACHE/versions" ] ||
+	if ! grep -qs '^sparse ' "$CACHE/versions" ||
 	   [ -n "$(find "$CACHE/versions" -mtime +"$MAX_AGE")" ]; then
 		resolve
 	fi
@@ -287,6 +303,31 @@ progress() { # PID LOG
 	wait "$1"
 }
 
+# --- sparse -------------------------------------------------------------------
+
+sparse_dir() {
+	echo "$CACHE/sparse-$(safe "$(field sparse 3)")"
+}
+
+# Only the checker itself: it needs a C compiler, the other programs libraries.
+fetch_sparse() {
+	local dir log
+
+	dir=$(sparse_dir)
+	log=$dir.log
+	[ ! -e "$dir" ] || return 0
+	say "building sparse $(field sparse 3)"
+	rm -rf "$dir.new"
+	mkdir -p "$dir.new"
+	(cd "$dir.new" && private_apt apt-get -qq --download-only source \
+		"sparse=$(field sparse 3)") >"$log" 2>&1
+	tar -C "$dir.new" --strip-components=1 -xf "$dir.new"/*.orig.tar.*
+	make -C "$dir.new" -j"$(nproc)" HAVE_LLVM=no HAVE_SQLITE=no HAVE_LIBXML=no \
+		HAVE_GTK=no sparse >>"$log" 2>&1 ||
+		{ tail -30 "$log" >&2; die "sparse does not build"; }
+	mv "$dir.new" "$dir"
+}
+
 # --- Commands -----------------------------------------------------------------
 
 # Two callers never do the same work, and wait for each other only over that.
@@ -309,6 +350,7 @@ fetch() {
 		case $k in
 		6.1 | 6.12) locked "$k" fetch_deb "$k" ;;
 		src) locked src fetch_src ;;
+		sparse) locked sparse fetch_sparse ;;
 		7 | uml)
 			locked src fetch_src
 			locked "$(basename "$(uml_dir uml)")" fetch_uml uml
@@ -357,6 +399,10 @@ path | image | release)
 root)
 	fetch "$1"
 	deb_dir "$1"
+	;;
+sparse)
+	fetch sparse
+	echo "$(sparse_dir)/sparse"
 	;;
 update)
 	rm -f "$CACHE/versions"

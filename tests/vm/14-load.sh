@@ -55,6 +55,29 @@ done
 check "rmmod right after three resets" rmmod zram
 given_back "memory lost by that, too (kB)" 6000
 
+# What "make load" and "make unload" do once the module is built
+load_sh() { "$(dirname "$0")/../../scripts/load.sh" "$@"; }
+
+# told NAME PATTERN COMMAND...: it must fail and say why
+told() {
+	local name=$1 pattern=$2
+
+	shift 2
+	refuse "$name" "$@"
+	check "$name: the reason is told" grep -qi "$pattern" <("$@" 2>&1)
+}
+
+check "load.sh loads" load_sh load "$ZRAM_KO"
+check "the device is there" test -b /dev/zram0
+told "load.sh with a driver loaded" "is loaded.*rmmod zram" load_sh load "$ZRAM_KO"
+setup zram0 4M lzo-rle
+check "what load.sh loaded works" "$TEST_BIN/model" zram0 1024 200 "$TEST_SEED"
+exec 5< /dev/zram0
+told "load.sh unload with a device open" "in use" load_sh unload
+exec 5<&-
+check "load.sh unloads" load_sh unload
+told "load.sh unload without a driver" "not loaded" load_sh unload
+
 # insmod twice
 load num_devices=1
 setup zram0 4M lzo-rle
@@ -68,6 +91,8 @@ if [ -z "$intree" ] || [ "$intree" = "$ZRAM_KO" ] || [ ! -e "$intree" ]; then
 	skip "beside the in-tree driver" "this kernel has none"
 else
 	modprobe zram || bail "the in-tree driver does not load"
+	told "load.sh beside the in-tree driver" "is loaded.*rmmod zram" \
+		load_sh load "$ZRAM_KO"
 	check "insmod beside the in-tree driver: the reason is told" \
 		grep -qi 'file exists' <(insmod "$ZRAM_KO" 2>&1)
 	setup zram0 4M

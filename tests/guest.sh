@@ -42,8 +42,12 @@ run() { # FILE
 	mkdir -p "$TEST_TMP"
 	echo "$name" >$SHARE/current
 	echo "test: $name" >/dev/kmsg
-	timeout --kill-after=10 "$(limit "$1")" bash "$1" >"$SHARE/$name.tap" 2>&1
+	timeout --kill-after=10 "$(limit "$1")" bash "$1" >"$SHARE/$name.tap" 2>&1 &
+	wait $!
 	rc=$?
+	# What it left running would be in the way of the next; timeout has made a
+	# process group of it all.
+	kill -KILL -- -$! 2>/dev/null
 	[ $rc != 124 ] || echo "# ended after $(limit "$1") s" >>"$SHARE/$name.tap"
 	clean_up
 	rm -rf "$TEST_TMP"

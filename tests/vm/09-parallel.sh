@@ -27,10 +27,15 @@ check "16 threads on 16 blocks" stress -t 16 -n $((600 * TEST_SCALE)) /dev/zram0
 reset zram0
 
 # --- under compaction ---
+# With two CPUs, User Mode Linux loses what programs write to pages of theirs that
+# the kernel is moving, and they die of it, with any driver or none.
+kernel_too=y
+! grep -q 'User Mode Linux' /proc/cpuinfo || [ "$(nproc)" = 1 ] || kernel_too=
+
 compacting() {
 	while [ ! -e "$TEST_TMP/stop" ]; do
 		echo 1 > /sys/block/zram0/compact
-		echo 1 > /proc/sys/vm/compact_memory
+		[ -z "$kernel_too" ] || echo 1 > /proc/sys/vm/compact_memory
 	done 2>> "$TEST_TMP/compact-errors"
 }
 

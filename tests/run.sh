@@ -27,7 +27,7 @@ PATIENCE=${TEST_PATIENCE:-3}
 vm() {
 	"$TOP/scripts/vm.sh" --env TEST_SEED="$SEED" \
 		--env TEST_PATIENCE="$PATIENCE" --env TEST_BIN="$TOP/build/tests" \
-		--env TEST_SCALE="${TEST_SCALE:-1}" "$@"
+		--env TEST_SCALE="${TEST_SCALE:-1}" --env TEST_SMOKE="${smoke:-}" "$@"
 }
 
 # A point of the final count, shown at once if it failed.
@@ -157,8 +157,9 @@ collect() { # STAGE FOLDER FILE...
 }
 
 functional() { # STAGE MACHINE KERNEL KIND
-	local stage=$1 cpus mem file group='' files=() list
+	local stage=$1 cpus mem file group='' files=() list smoke=''
 
+	[ "$4" != smoke ] || smoke=y
 	build "$stage" "$3" || return 0
 	list=$(select_tests "$4")
 	[ -n "$list" ] || { point "$stage" "not ok no tests"; return 0; }

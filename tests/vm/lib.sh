@@ -9,6 +9,7 @@
 #   TEST_TMP    a scratch directory of the guest's own (not the device)
 #   TEST_SEED   seed of everything random, printed; default: the clock
 #   TEST_SCALE  how many times the default amount of work; default 1
+#   TEST_SMOKE  not empty: less of what takes long and is done elsewhere, too
 
 set -u
 export LC_ALL=C

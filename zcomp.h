@@ -65,6 +65,12 @@ struct zcomp_backend {
 			  void *dst);
 };
 
+/*
+ * Pages that may be compressed before the first is stored. A fast codec's user
+ * is not preempted meanwhile: some ten microseconds a page.
+ */
+#define ZCOMP_BATCH	4
+
 /**
  * struct zcomp_stream - what one compression needs
  * @lock: pins a fast backend's per-CPU stream
@@ -72,7 +78,7 @@ struct zcomp_backend {
  *	the three buffers with CPU hotplug, whatever the backend
  * @link: place in the list of idle streams (list mode only)
  * @work: the backend's working memory
- * @out: compressed output, PAGE_SIZE bytes
+ * @out: compressed output, room for ZCOMP_BATCH pages
  * @in: copy of compressed input for a backend that is not in_place, PAGE_SIZE
  *	bytes; NULL otherwise
  *
@@ -184,27 +190,30 @@ static inline void zcomp_assert_held(struct zcomp *comp,
 }
 
 /**
- * zcomp_compress - compress one page into the stream's output buffer
+ * zcomp_compress - compress one page into a stream's output buffer
  * @comp: the compressor
  * @stream: a stream of it, held by the caller
  * @src: PAGE_SIZE bytes; may change meanwhile (O_DIRECT): the result then
  *	expands to a page of neither the old nor the new bytes
+ * @dst: in @stream->out, with room for *@len bytes
  * @len: in: the largest useful result in bytes, at most PAGE_SIZE; out: bytes
- *	at @stream->out, if 0 is returned, else undefined
+ *	at @dst, if 0 is returned, else undefined
  *
  * Context: Between zcomp_stream_get() and zcomp_stream_put(). Sleeps only if
  * the backend is slow; allocates nothing.
  * Return: 0, -ENOSPC where *@len bytes are not enough, or -EINVAL where the
- * library failed. Nothing past *@len bytes is written to @stream->out.
+ * library failed. Nothing past *@len bytes is written to @dst.
  */
 static inline int zcomp_compress(struct zcomp *comp,
 				 struct zcomp_stream *stream,
-				 const void *src, unsigned int *len)
+				 const void *src, void *dst,
+				 unsigned int *len)
 {
 	zcomp_assert_held(comp, stream);
-	if (WARN_ON_ONCE(*len > PAGE_SIZE))
+	if (WARN_ON_ONCE(*len > PAGE_SIZE || dst < stream->out ||
+			 dst + *len > stream->out + ZCOMP_BATCH * PAGE_SIZE))
 		return -EINVAL;
-	return comp->backend->compress(stream->work, src, stream->out, len);
+	return comp->backend->compress(stream->work, src, dst, len);
 }
 
 /**

@@ -17,14 +17,12 @@
 
 #include <linux/bio.h>
 #include <linux/highmem.h>
+#include <linux/prefetch.h>
 #include <linux/sched.h>
 
 #include "compat.h"
 #include "zram_io.h"
 #include "zram_slot.h"
-
-/* Discards let others run after this many pages. */
-#define DISCARD_BATCH	1024
 
 /*
  * The codec whose stream is needed to read what @word says, NULL if none is.
@@ -148,91 +146,165 @@ static bool same_filled(const void *page, u64 *fill)
 	return true;
 }
 
-/* Store, growing the pool as often as it takes. */
-static int store(struct zram_state *state, u32 index,
-		 const struct zram_content *new, bool if_processing, gfp_t gfp)
+/**
+ * struct batch - pages that follow each other, on their way in
+ * @first: the first page
+ * @n: how many, at most ZCOMP_BATCH
+ * @src: their bytes
+ * @if_processing: only if nothing was stored since zram_slot_begin(); one page
+ * @done: how many have been stored
+ * @new: what to store: for those that are encoded
+ */
+struct batch {
+	u32 first;
+	unsigned int n;
+	const void *const *src;
+	bool if_processing;
+	unsigned int done;
+	struct zram_content new[ZCOMP_BATCH];
+};
+
+/*
+ * What freeing the old objects will look at, in two steps: the second looks at
+ * what the first fetched.
+ */
+static void prefetch_old(struct zram_state *state, const struct batch *b,
+			 void (*prefetch_half)(u64 loc))
+{
+	unsigned int i;
+
+	for (i = b->done; i < b->n; i++) {
+		u64 loc = zram_slot_peek_loc(state, b->first + i);
+
+		if (loc != ZS_LOC_NONE)
+			prefetch_half(loc);
+	}
+}
+
+/*
+ * Find out what to store for the pages that are not stored yet. Takes a stream
+ * at the first one that needs it. Returns up to which page that went well.
+ */
+static unsigned int encode(struct zram_state *state, struct batch *b,
+			   struct zcomp_stream **stream, int *error)
+{
+	struct zcomp *comp = state->comp[0];
+	void *out = NULL;
+	unsigned int i;
+
+	for (i = b->done; i < b->n; i++) {
+		struct zram_content *new = &b->new[i];
+
+		if (i + 1 < b->n)
+			prefetch(b->src[i + 1]);
+		*new = (struct zram_content){ .state = ZRAM_SLOT_SAME };
+		if (same_filled(b->src[i], &new->fill))
+			continue;
+		if (!*stream) {
+			*stream = zcomp_stream_get(comp);
+			out = (*stream)->out;
+		}
+		new->size = zs_classes.huge_size;
+		*error = zcomp_compress(comp, *stream, b->src[i], out,
+					&new->size);
+		if (!*error) {
+			new->state = ZRAM_SLOT_COMPRESSED;
+			new->data = out;
+			out += new->size;
+		} else if (*error == -ENOSPC) {
+			new->state = ZRAM_SLOT_HUGE;
+			new->data = b->src[i];
+			new->size = PAGE_SIZE;
+			*error = 0;
+		} else {
+			break;
+		}
+	}
+	return i;
+}
+
+/* Store what is encoded, up to page @end, growing the pool as need be. */
+static int store(struct zram_state *state, struct batch *b, unsigned int end,
+		 gfp_t gfp)
+{
+	while (b->done < end) {
+		const struct zram_content *new = &b->new[b->done];
+		int ret;
+
+		if (b->if_processing) {
+			ret = zram_slot_store(state, b->first, new, true);
+			ret = ret == -EAGAIN ? 0 : ret ?: 1;
+		} else {
+			ret = zram_slots_store(state, b->first + b->done, new,
+					       end - b->done);
+		}
+		if (ret < 0)
+			return ret;
+		b->done += ret;
+		if (b->done == end)
+			break;
+		ret = zs_pool_grow(state->pool, b->new[b->done].size, gfp);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+/*
+ * Compress and store under one stream. Under a fast codec's one must not sleep,
+ * so memory may be short there: -ENOMEM for b->new[b->done].size.
+ */
+static int write_some(struct zram_state *state, struct batch *b)
+{
+	struct zcomp *comp = state->comp[0];
+	gfp_t gfp = zcomp_backend_of(comp)->fast ? GFP_NOWAIT : GFP_NOIO;
+	struct zcomp_stream *stream = NULL;
+	int ret, error = 0;
+	unsigned int end;
+
+	prefetch_old(state, b, zs_prefetch_page);
+	end = encode(state, b, &stream, &error);
+	prefetch_old(state, b, zs_prefetch_zspage);
+	ret = store(state, b, end, gfp);
+	if (stream)
+		zcomp_stream_put(comp, stream);
+	return ret ?: error;
+}
+
+static int write_batch(struct zram_state *state, struct batch *b)
 {
 	int ret;
 
 	do {
-		ret = zram_slot_store(state, index, new, if_processing);
-		if (ret != -EAGAIN)
-			return ret;
-		ret = zs_pool_grow(state->pool, new->size, gfp);
-	} while (!ret);
-	return ret;
-}
-
-/*
- * Compress @src and store it. -ENOSPC where it did not get smaller. Under a
- * fast codec's stream one must not sleep, so memory may be short there; the
- * caller is then told -ENOMEM with the size that was wanted in @size.
- */
-static int store_compressed(struct zram_state *state, u32 index,
-			    const void *src, bool if_processing, u32 *size)
-{
-	struct zcomp *comp = state->comp[0];
-	gfp_t gfp = zcomp_backend_of(comp)->fast ? GFP_NOWAIT : GFP_NOIO;
-	struct zram_content new = { .state = ZRAM_SLOT_COMPRESSED };
-	struct zcomp_stream *stream = zcomp_stream_get(comp);
-	bool fits;
-	int ret;
-
-	new.size = zs_classes.huge_size;
-	new.data = stream->out;
-	ret = zcomp_compress(comp, stream, src, &new.size);
-	fits = !ret;
-	if (fits)
-		ret = store(state, index, &new, if_processing, gfp);
-	zcomp_stream_put(comp, stream);
-	*size = new.size;
-	/* The pool's limit is no matter of compressing better. */
-	return fits && ret == -ENOSPC ? -EDQUOT : ret;
-}
-
-static int write_page(struct zram_state *state, u32 index, const void *src,
-		      bool if_processing)
-{
-	struct zram_content new = { .state = ZRAM_SLOT_SAME };
-	u32 size;
-	int ret;
-
-	if (same_filled(src, &new.fill))
-		return zram_slot_store(state, index, &new, if_processing);
-
-	for (;;) {
-		ret = store_compressed(state, index, src, if_processing, &size);
+		ret = write_some(state, b);
 		/* In reclaim, waiting for memory is waiting for oneself. */
 		if (ret != -ENOMEM || current->flags & PF_MEMALLOC)
 			break;
 		zram_count(state, ZRAM_WRITE_STALLS, 1);
-		ret = zs_pool_grow(state->pool, size, GFP_NOIO);
-		/* At the limit is not the same as incompressible. */
-		if (ret)
-			return ret == -ENOSPC ? -EDQUOT : ret;
-	}
-	if (ret != -ENOSPC)
-		return ret;
-	new.state = ZRAM_SLOT_HUGE;
-	new.size = PAGE_SIZE;
-	new.data = src;
-	return store(state, index, &new, if_processing, GFP_NOIO);
+		ret = zs_pool_grow(state->pool, b->new[b->done].size, GFP_NOIO);
+	} while (!ret);
+	/* At the limit is not the same as out of space on the disk. */
+	return ret == -ENOSPC ? -EDQUOT : ret;
 }
 
 /**
- * zram_write_page - write one page
+ * zram_write_pages - write pages that follow each other
  * @state: the state
- * @index: the page, below state->nr_pages
- * @src: PAGE_SIZE bytes; may change meanwhile, then any mix of old and new
- *	bytes is stored
+ * @first: the first page
+ * @src: PAGE_SIZE bytes for each; may change meanwhile, then any mix of old and
+ *	new bytes is stored
+ * @n: how many, 1 to ZCOMP_BATCH; all below state->nr_pages
  *
  * Context: may sleep; allocates GFP_NOIO.
- * Return: 0; else the page still holds what it held: -ENOMEM, -ENOSPC or
- * -EDQUOT without memory or at the limit, -EINVAL where the codec failed.
+ * Return: 0. Otherwise some page and those after it still hold what they held:
+ * -ENOMEM or -EDQUOT without memory or at the limit, -EINVAL where the codec
+ * failed.
  */
-int zram_write_page(struct zram_state *state, u32 index, const void *src)
+int zram_write_pages(struct zram_state *state, u32 first,
+		     const void *const *src, unsigned int n)
 {
-	int ret = write_page(state, index, src, false);
+	struct batch b = { .first = first, .n = n, .src = src };
+	int ret = write_batch(state, &b);
 
 	if (unlikely(ret))
 		zram_count(state, ZRAM_FAILED_WRITES, 1);
@@ -243,6 +315,10 @@ int zram_write_page(struct zram_state *state, u32 index, const void *src)
 static int rewrite(struct zram_state *state, u32 index, void *page, u32 offset,
 		   u32 len, const void *src)
 {
+	const void *whole = page;
+	struct batch b = {
+		.first = index, .n = 1, .src = &whole, .if_processing = true,
+	};
 	int ret;
 
 	do {
@@ -251,7 +327,8 @@ static int rewrite(struct zram_state *state, u32 index, void *page, u32 offset,
 		if (ret)
 			break;
 		memcpy(page + offset, src, len);
-		ret = write_page(state, index, page, true);
+		b.done = 0;
+		ret = write_batch(state, &b);
 	} while (ret == -ESTALE);
 	return ret;
 }
@@ -331,19 +408,52 @@ static int rw_bounced(struct zram_state *state, struct bio *bio,
 	return ret;
 }
 
-static int rw_direct(struct zram_state *state, bool write, struct bio_vec *bv,
-		     u32 index)
+static int read_direct(struct zram_state *state, struct bio_vec *bv, u32 index)
 {
 	void *mem = bvec_kmap_local(bv);
+	int ret = zram_read_page(state, index, mem);
+
+	flush_dcache_page(bv->bv_page);
+	kunmap_local(mem);
+	return ret;
+}
+
+/* How much of the device page that @iter is at, and from where on. */
+static u32 within_page(const struct bvec_iter *iter, u32 *offset)
+{
+	*offset = iter->bi_sector % ZRAM_SECTORS_PER_PAGE << SECTOR_SHIFT;
+	return min_t(u32, PAGE_SIZE - *offset, iter->bi_size);
+}
+
+/* Whether a whole page is next, and in one piece of memory, which is @bv. */
+static bool is_direct(struct bio *bio, const struct bvec_iter *iter,
+		      struct bio_vec *bv)
+{
+	u32 offset;
+
+	if (within_page(iter, &offset) != PAGE_SIZE)
+		return false;
+	*bv = bio_iter_iovec(bio, *iter);
+	/* A segment as long as a page is a whole, aligned page. */
+	return bv->bv_len == PAGE_SIZE;
+}
+
+/* Write whole pages, as many as there are and go at once; moves @iter on. */
+static int write_direct(struct zram_state *state, struct bio *bio,
+			struct bvec_iter *iter, u32 index)
+{
+	const void *src[ZCOMP_BATCH];
+	unsigned int n = 0;
+	struct bio_vec bv;
 	int ret;
 
-	if (write) {
-		ret = zram_write_page(state, index, mem);
-	} else {
-		ret = zram_read_page(state, index, mem);
-		flush_dcache_page(bv->bv_page);
+	while (n < ZCOMP_BATCH && iter->bi_size && is_direct(bio, iter, &bv)) {
+		src[n++] = bvec_kmap_local(&bv);
+		bio_advance_iter(bio, iter, PAGE_SIZE);
 	}
-	kunmap_local(mem);
+	ret = zram_write_pages(state, index, src, n);
+	while (n--)
+		kunmap_local(src[n]);
 	return ret;
 }
 
@@ -351,29 +461,29 @@ static void rw_bio(struct zram_state *state, struct bio *bio)
 {
 	struct bvec_iter iter = bio->bi_iter;
 	bool write = op_is_write(bio_op(bio));
+	int ret = 0;
 
-	while (iter.bi_size) {
-		struct bio_vec bv = bio_iter_iovec(bio, iter);
+	while (iter.bi_size && !ret) {
 		u32 index = iter.bi_sector / ZRAM_SECTORS_PER_PAGE;
-		u32 offset = iter.bi_sector % ZRAM_SECTORS_PER_PAGE
-			     << SECTOR_SHIFT;
-		u32 len = min_t(u32, PAGE_SIZE - offset, iter.bi_size);
-		int ret;
+		u32 offset, len = within_page(&iter, &offset);
+		struct bio_vec bv;
+		bool direct = is_direct(bio, &iter, &bv);
 
+		if (write && direct) {
+			ret = write_direct(state, bio, &iter, index);
+			continue;
+		}
 		/* The codec takes long enough for memory to come near. */
-		if (iter.bi_size > len)
-			zram_slot_prefetch(state, index + 1, write);
-		/* A segment as long as a page is a whole, aligned page. */
-		if (bv.bv_len == PAGE_SIZE && len == PAGE_SIZE)
-			ret = rw_direct(state, write, &bv, index);
+		if (!write && iter.bi_size > len)
+			zram_slot_prefetch_read(state, index + 1);
+		if (direct)
+			ret = read_direct(state, &bv, index);
 		else
 			ret = rw_bounced(state, bio, iter, index, offset, len);
-		if (unlikely(ret)) {
-			bio->bi_status = BLK_STS_IOERR;
-			return;
-		}
 		bio_advance_iter(bio, &iter, len);
 	}
+	if (unlikely(ret))
+		bio->bi_status = BLK_STS_IOERR;
 }
 
 /* Empty the pages that lie wholly within the bio. */
@@ -383,13 +493,14 @@ static void discard_bio(struct zram_state *state, struct bio *bio)
 	sector_t end = start + bio_sectors(bio);
 	u32 index = (start + ZRAM_SECTORS_PER_PAGE - 1) / ZRAM_SECTORS_PER_PAGE;
 	u32 last = end / ZRAM_SECTORS_PER_PAGE;
+	u32 freed = 0, n;
 
-	for (; index < last; index++) {
-		if (zram_slot_free(state, index))
-			zram_count(state, ZRAM_NOTIFY_FREE, 1);
-		if (index % DISCARD_BATCH == 0)
-			cond_resched();
+	for (; index < last; index += n) {
+		n = min_t(u32, last - index, ZRAM_SLOT_BATCH);
+		freed += zram_slots_clear(state, index, n);
+		cond_resched();
 	}
+	zram_count(state, ZRAM_NOTIFY_FREE, freed);
 }
 
 /* The block layer has checked against the capacity, which tells of the state. */
@@ -469,12 +580,19 @@ int zram_rw_whole_page(struct gendisk *disk, sector_t sector,
 	struct zram_state *state = zram_state(zram);
 	u32 index = sector / ZRAM_SECTORS_PER_PAGE;
 	struct bio_vec bv = { .bv_page = page, .bv_len = PAGE_SIZE };
+	const void *src;
 	int ret;
 
 	if (!state || sector % ZRAM_SECTORS_PER_PAGE ||
 	    sector / ZRAM_SECTORS_PER_PAGE >= state->nr_pages)
 		return -EINVAL;
-	ret = rw_direct(state, write, &bv, index);
+	if (write) {
+		src = kmap_local_page(page);
+		ret = zram_write_page(state, index, src);
+		kunmap_local(src);
+	} else {
+		ret = read_direct(state, &bv, index);
+	}
 	/* The bio that follows fails in its turn: that one counts. */
 	if (ret)
 		zram_count(state, write ? ZRAM_FAILED_WRITES :

@@ -64,17 +64,12 @@ static bool has_object(enum zram_slot_state state)
 	return state == ZRAM_SLOT_COMPRESSED || state == ZRAM_SLOT_HUGE;
 }
 
-/* Adjust counter @stat by how a property changed from @was to @is. */
-static void count_change(struct zram_state *state, enum zram_stat stat,
-			 s64 was, s64 is)
-{
-	if (was != is)
-		zram_count(state, stat, is - was);
-}
+/* Counters that say what the slots hold, to be adjusted once for many. */
+#define NR_TALLIED	(ZRAM_HUGE_SINCE + 1)
 
 /* The one place where a slot's contents change, and the counters with them. */
 static void commit(struct zram_state *state, u32 index,
-		   const struct zram_content *new, u64 value)
+		   const struct zram_content *new, u64 value, s64 *tally)
 {
 	struct zram_slot *slot = &state->slots[index];
 	enum zram_slot_state old = zram_word_state(slot->word);
@@ -88,39 +83,101 @@ static void commit(struct zram_state *state, u32 index,
 		   (unsigned long)new->codec << ZRAM_SLOT_CODEC_SHIFT |
 		   (unsigned long)new_size << ZRAM_SLOT_SIZE_SHIFT);
 
-	count_change(state, ZRAM_STORED, old != ZRAM_SLOT_EMPTY,
-		     new->state != ZRAM_SLOT_EMPTY);
-	count_change(state, ZRAM_BYTES, old_size, new_size);
-	count_change(state, ZRAM_SAME, old == ZRAM_SLOT_SAME,
-		     new->state == ZRAM_SLOT_SAME);
-	count_change(state, ZRAM_HUGE, old == ZRAM_SLOT_HUGE,
-		     new->state == ZRAM_SLOT_HUGE);
-	if (new->state == ZRAM_SLOT_HUGE)
-		zram_count(state, ZRAM_HUGE_SINCE, 1);
+	tally[ZRAM_STORED] += (new->state != ZRAM_SLOT_EMPTY) -
+			      (old != ZRAM_SLOT_EMPTY);
+	tally[ZRAM_BYTES] += (s64)new_size - old_size;
+	tally[ZRAM_SAME] += (new->state == ZRAM_SLOT_SAME) -
+			    (old == ZRAM_SLOT_SAME);
+	tally[ZRAM_HUGE] += (new->state == ZRAM_SLOT_HUGE) -
+			    (old == ZRAM_SLOT_HUGE);
+	tally[ZRAM_HUGE_SINCE] += new->state == ZRAM_SLOT_HUGE;
 }
 
-/* Under the slot lock: exchange objects as @new needs, then commit. */
-static int store_locked(struct zram_state *state, u32 index,
-			const struct zram_content *new,
+static bool possible(const struct zram_content *new)
+{
+	return !has_object(new->state) || (new->size && new->size <= PAGE_SIZE);
+}
+
+/*
+ * What has to be exchanged for @slot to hold @new. False for nothing: there is
+ * no object, or the new one takes the place of the old.
+ */
+static bool plan(const struct zram_slot *slot, const struct zram_content *new,
+		 struct zs_exchange *x)
+{
+	bool had = has_object(zram_word_state(slot->word));
+	bool has = has_object(new->state);
+
+	x->old = had ? slot->loc : ZS_LOC_NONE;
+	x->new = x->old;
+	x->size = has ? new->size : 0;
+	if (!had || !has || !zs_same_class(zram_word_size(slot->word), x->size))
+		return had || has;
+	x->old = ZS_LOC_NONE;
+	x->size = 0;
+	return false;
+}
+
+/*
+ * Under the slot locks: exchange objects as @new needs, then commit. Returns for
+ * how many slots that was possible, or -EINVAL for a bad size.
+ */
+static int store_locked(struct zram_state *state, u32 first,
+			const struct zram_content *new, unsigned int n,
 			struct list_head *emptied)
 {
-	struct zram_slot *slot = &state->slots[index];
-	u64 old = ZS_LOC_NONE, value = new->fill;
-	int ret;
+	struct zs_exchange x[ZRAM_SLOT_BATCH];
+	s64 tally[NR_TALLIED] = {};
+	bool exchange = false;
+	int i, stored = n;
 
-	if (has_object(zram_word_state(slot->word)))
-		old = slot->loc;
-	if (has_object(new->state)) {
-		ret = zs_obj_replace(state->pool, old, new->size, index,
-				     &value, emptied);
-		if (ret)
-			return ret;
-		zs_obj_write(value, new->data, new->size);
-	} else if (old != ZS_LOC_NONE) {
-		zs_obj_free(state->pool, old, emptied);
+	for (i = 0; i < n; i++) {
+		if (unlikely(!possible(&new[i])))
+			return -EINVAL;
+		x[i].owner = first + i;
+		exchange |= plan(&state->slots[first + i], &new[i], &x[i]);
 	}
-	commit(state, index, new, value);
-	return 0;
+	if (exchange)
+		stored = zs_obj_exchange(state->pool, x, n, emptied);
+	for (i = 0; i < stored; i++) {
+		u64 value = new[i].fill;
+
+		if (has_object(new[i].state)) {
+			value = x[i].new;
+			zs_obj_write(value, new[i].data, new[i].size);
+		}
+		commit(state, first + i, &new[i], value, tally);
+	}
+	for (i = 0; i < NR_TALLIED; i++)
+		if (tally[i])
+			zram_count(state, i, tally[i]);
+	return stored;
+}
+
+/**
+ * zram_slots_store - give slots that follow each other new contents
+ * @state: the state
+ * @first: the first slot
+ * @new: the contents
+ * @n: how many, 1 to ZRAM_SLOT_BATCH
+ *
+ * Context: task context, interrupts on or off; no slot is locked. Does not
+ * sleep. At most one acquisition of the pool lock.
+ * Return: how many were stored. The pool has no room for the next one, if there
+ * is one, and must grow; it and those that follow are unchanged. -EINVAL for a
+ * size that no object can have, with nothing changed.
+ */
+int zram_slots_store(struct zram_state *state, u32 first,
+		     const struct zram_content *new, unsigned int n)
+{
+	LIST_HEAD(emptied);
+	int stored;
+
+	zram_slots_lock(state, first, n);
+	stored = store_locked(state, first, new, n, &emptied);
+	zram_slots_unlock(state, first, n);
+	zs_free_emptied(&emptied);
+	return stored;
 }
 
 /**
@@ -130,8 +187,7 @@ static int store_locked(struct zram_state *state, u32 index,
  * @new: the contents
  * @if_processing: only if nothing was stored since zram_slot_begin()
  *
- * Context: task context, interrupts on or off; the slot is not locked. Does not
- * sleep.
+ * Context: as zram_slots_store().
  * Return: 0; -EAGAIN where the pool has no room for the object and must grow;
  * -ESTALE where @if_processing forbids it. On error the slot is unchanged.
  */
@@ -144,43 +200,60 @@ int zram_slot_store(struct zram_state *state, u32 index,
 
 	zram_slot_lock(state, index);
 	if (!if_processing || slot->word & ZRAM_SLOT_PROCESSING)
-		ret = store_locked(state, index, new, &emptied);
+		ret = store_locked(state, index, new, 1, &emptied);
 	zram_slot_unlock(state, index);
 	zs_free_emptied(&emptied);
-	return ret;
+	if (ret < 0)
+		return ret;
+	return ret ? 0 : -EAGAIN;
+}
+
+/*
+ * Not even the lock for an empty slot: whoever stores something just now is not
+ * ordered against a free anyway. But a slot that is being processed must learn
+ * that it was freed.
+ */
+static bool nothing_to_free(struct zram_state *state, u32 index)
+{
+	unsigned long word = zram_slot_peek(state, index);
+
+	return zram_word_state(word) == ZRAM_SLOT_EMPTY &&
+	       !(word & (ZRAM_SLOT_LOCK | ZRAM_SLOT_PROCESSING));
 }
 
 /**
- * zram_slot_free - empty a slot
+ * zram_slots_clear - empty slots that follow each other
  * @state: the state
- * @index: the slot
+ * @first: the first slot
+ * @n: how many, 1 to ZRAM_SLOT_BATCH
  *
  * Context: task context, interrupts on or off, under swap's and page-table
- * locks. Does not sleep.
- * Return: false where it was empty already.
+ * locks. Does not sleep. At most one acquisition of the pool lock.
+ * Return: how many were not empty.
  */
-bool zram_slot_free(struct zram_state *state, u32 index)
+unsigned int zram_slots_clear(struct zram_state *state, u32 first,
+			      unsigned int n)
 {
-	static const struct zram_content empty = { .state = ZRAM_SLOT_EMPTY };
-	unsigned long word = zram_slot_peek(state, index);
+	static const struct zram_content empty[ZRAM_SLOT_BATCH] = {
+		[0 ... ZRAM_SLOT_BATCH - 1] = { .state = ZRAM_SLOT_EMPTY },
+	};
+	unsigned int i, used = 0;
 	LIST_HEAD(emptied);
 
-	/*
-	 * Not even the lock for an empty slot: whoever stores something just
-	 * now is not ordered against this free anyway. But a slot that is being
-	 * processed must learn that it was freed.
-	 */
-	if (zram_word_state(word) == ZRAM_SLOT_EMPTY &&
-	    !(word & (ZRAM_SLOT_LOCK | ZRAM_SLOT_PROCESSING)))
-		return false;
+	for (i = 0; i < n && nothing_to_free(state, first + i); i++)
+		;
+	if (i == n)
+		return 0;
 
-	zram_slot_lock(state, index);
-	word = state->slots[index].word;
+	zram_slots_lock(state, first, n);
+	for (i = 0; i < n; i++)
+		used += zram_word_state(state->slots[first + i].word) !=
+			ZRAM_SLOT_EMPTY;
 	/* Storing nothing needs no room: it cannot fail. */
-	store_locked(state, index, &empty, &emptied);
-	zram_slot_unlock(state, index);
+	store_locked(state, first, empty, n, &emptied);
+	zram_slots_unlock(state, first, n);
 	zs_free_emptied(&emptied);
-	return zram_word_state(word) != ZRAM_SLOT_EMPTY;
+	return used;
 }
 
 /**

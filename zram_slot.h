@@ -5,7 +5,7 @@
  *
  * A slot says what its page holds and carries the lock for it, which is also
  * the lock that keeps the page's object in its place (zsmalloc.h). Every change
- * of contents goes through zram_slot_store().
+ * of contents goes through one function, whether for one slot or for several.
  */
 #ifndef _ZRAM_SLOT_H_
 #define _ZRAM_SLOT_H_
@@ -81,6 +81,10 @@ struct zram_content {
 	u64 fill;
 };
 
+/* Slots that may be changed together: bounds how long their locks are held. */
+#define ZRAM_SLOT_BATCH	16
+static_assert(ZRAM_SLOT_BATCH >= ZCOMP_BATCH);
+
 extern const struct zs_owner_ops zram_owner_ops;
 
 struct zram_slot *zram_slots_alloc(u32 nr_pages);
@@ -90,7 +94,10 @@ void zram_slots_init_map(struct zram_state *state);
 
 int zram_slot_store(struct zram_state *state, u32 index,
 		    const struct zram_content *new, bool if_processing);
-bool zram_slot_free(struct zram_state *state, u32 index);
+int zram_slots_store(struct zram_state *state, u32 first,
+		     const struct zram_content *new, unsigned int n);
+unsigned int zram_slots_clear(struct zram_state *state, u32 first,
+			      unsigned int n);
 void zram_slot_begin(struct zram_state *state, u32 index);
 
 /* A slot's word taken apart; the lock is held, or the result is a hint. */
@@ -110,43 +117,73 @@ static inline u32 zram_word_size(unsigned long word)
 }
 
 /**
- * zram_slot_lock - lock a slot
+ * zram_slots_lock - lock slots that follow each other
  * @state: the state
- * @index: the slot
+ * @first: the first slot
+ * @n: how many, 1 to ZRAM_SLOT_BATCH
+ *
+ * Always in ascending order, and nobody locks a slot while holding others in
+ * another way: so two who want some of the same slots cannot wait for each other.
  *
  * Context: task context, interrupts on or off; disables preemption. Whoever
- * holds it does so for microseconds.
+ * holds slots does so for microseconds.
  */
-static inline void zram_slot_lock(struct zram_state *state, u32 index)
+static inline void zram_slots_lock(struct zram_state *state, u32 first,
+				   unsigned int n)
 {
-	unsigned long *word = &state->slots[index].word;
+	struct zram_slot *slot = &state->slots[first], *end = slot + n;
 
 	lockdep_assert(!in_hardirq() && !in_serving_softirq());
-	preempt_disable();
 	spin_acquire(&state->slot_map, 0, 0, _RET_IP_);
-	while (unlikely(test_and_set_bit_lock(ZRAM_SLOT_LOCK_BIT, word))) {
-		preempt_enable();
-		while (READ_ONCE(*word) & ZRAM_SLOT_LOCK)
-			cpu_relax();
+	for (; slot < end; slot++) {
 		preempt_disable();
+		while (unlikely(test_and_set_bit_lock(ZRAM_SLOT_LOCK_BIT,
+						      &slot->word))) {
+			preempt_enable();
+			while (READ_ONCE(slot->word) & ZRAM_SLOT_LOCK)
+				cpu_relax();
+			preempt_disable();
+		}
 	}
 }
 
 /**
- * zram_slot_unlock - unlock a slot
+ * zram_slots_unlock - unlock what zram_slots_lock() has locked
  * @state: the state
- * @index: the slot
+ * @first: the first slot
+ * @n: how many
  *
- * Context: the slot is locked. The release pairs with the acquire in
- * zram_slot_lock().
+ * Context: the slots are locked. The release pairs with the acquire in
+ * zram_slots_lock().
  */
-static inline void zram_slot_unlock(struct zram_state *state, u32 index)
+static inline void zram_slots_unlock(struct zram_state *state, u32 first,
+				     unsigned int n)
 {
-	unsigned long *word = &state->slots[index].word;
+	struct zram_slot *slot = &state->slots[first], *end = slot + n;
 
 	spin_release(&state->slot_map, _RET_IP_);
-	atomic_long_set_release((atomic_long_t *)word, *word & ~ZRAM_SLOT_LOCK);
-	preempt_enable();
+	for (; slot < end; slot++) {
+		atomic_long_set_release((atomic_long_t *)&slot->word,
+					slot->word & ~ZRAM_SLOT_LOCK);
+		preempt_enable();
+	}
+}
+
+/* The same for one slot. */
+static inline void zram_slot_lock(struct zram_state *state, u32 index)
+{
+	zram_slots_lock(state, index, 1);
+}
+
+static inline void zram_slot_unlock(struct zram_state *state, u32 index)
+{
+	zram_slots_unlock(state, index, 1);
+}
+
+/* Empty one slot. False where it was empty already. */
+static inline bool zram_slot_free(struct zram_state *state, u32 index)
+{
+	return zram_slots_clear(state, index, 1);
 }
 
 /* States the need for the slot's lock, and checks it where lockdep is on. */
@@ -162,22 +199,26 @@ static inline unsigned long zram_slot_peek(struct zram_state *state, u32 index)
 	return READ_ONCE(state->slots[index].word);
 }
 
-/* Soon slot @index will be read, or stored to. May be past the last. */
-static inline void zram_slot_prefetch(struct zram_state *state, u32 index,
-				      bool write)
+/* The location in a slot that may change any time: a hint, too. */
+static inline u64 zram_slot_peek_loc(struct zram_state *state, u32 index)
 {
 	const struct zram_slot *slot = &state->slots[index];
-	unsigned long hint;
+
+	if (zram_word_state(READ_ONCE(slot->word)) < ZRAM_SLOT_COMPRESSED)
+		return ZS_LOC_NONE;
+	return READ_ONCE(slot->loc);
+}
+
+/* Soon slot @index will be read. May be past the last. */
+static inline void zram_slot_prefetch_read(struct zram_state *state, u32 index)
+{
+	u64 loc;
 
 	if (index >= state->nr_pages)
 		return;
-	hint = READ_ONCE(slot->word);
-	if (zram_word_state(hint) < ZRAM_SLOT_COMPRESSED)
-		return;
-	if (write)
-		zs_prefetch_free(READ_ONCE(slot->loc));
-	else
-		zs_prefetch_read(READ_ONCE(slot->loc));
+	loc = zram_slot_peek_loc(state, index);
+	if (loc != ZS_LOC_NONE)
+		zs_prefetch_read(loc);
 }
 
 #endif /* _ZRAM_SLOT_H_ */

@@ -72,21 +72,57 @@ void zs_prefetch_read(u64 loc)
 }
 
 /**
- * zs_prefetch_free - soon this object will be freed
+ * zs_prefetch_page - the first half of what freeing an object looks at
  * @loc: its location, which may be stale by now, or no location at all
  *
  * Context: any.
  */
-void zs_prefetch_free(u64 loc)
+void zs_prefetch_page(u64 loc)
 {
 	if (pfn_valid(zs_loc_pfn(loc)))
 		prefetch(zs_loc_page(loc));
 }
 
+/**
+ * zs_prefetch_zspage - the second half; some time after zs_prefetch_page()
+ * @loc: its location, which may be stale by now, or no location at all
+ *
+ * A page that is not ours any more may say anything of its zspage: that is only
+ * an address to fetch.
+ *
+ * Context: any.
+ */
+void zs_prefetch_zspage(u64 loc)
+{
+	if (pfn_valid(zs_loc_pfn(loc)))
+		prefetchw(zs_page_zspage(zs_loc_page(loc)));
+}
+
+/**
+ * zs_prefetch_write - soon an object's bytes will be written
+ * @loc: its location
+ * @size: how many bytes
+ *
+ * Context: any.
+ */
+void zs_prefetch_write(u64 loc, u32 size)
+{
+	u32 offset = zs_loc_offset(loc), i;
+	void *data;
+
+	if (IS_ENABLED(CONFIG_HIGHMEM))
+		return;
+	if (!(loc & ZS_LOC_FLAT))
+		size = min_t(u32, size, PAGE_SIZE - offset);
+	data = page_address(zs_loc_page(loc)) + offset;
+	for (i = 0; i < size; i += L1_CACHE_BYTES)
+		prefetchw(data + i);
+}
+
 /* The page after @page in its chain. The owner's lock keeps it there. */
 static struct page *next_page(struct page *page)
 {
-	return zs_page_zspage(page)->pages[zs_page_place(page) + 1];
+	return zs_pages(zs_page_zspage(page))[zs_page_place(page) + 1];
 }
 
 /**

@@ -111,7 +111,7 @@ static bool move_object(struct zs_pool *pool, struct zspage *source, u32 index)
 	u64 from;
 
 	zs_lock(pool);
-	used = test_bit(index, zs_bitmap(source));
+	used = test_bit(index, source->bitmap);
 	owner = zs_owners(source)[index];
 	from = zs_object_loc(source, index);
 	zs_unlock(pool);

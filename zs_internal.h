@@ -28,11 +28,11 @@
  *	allocated, and whoever made it busy puts it back
  * @movable: its pages are registered for page migration
  * @flat: its pages follow each other in memory
- * @pages: the chain; a page's page_private is its zspage | its place in here.
- *	Guarded by the pool lock and, for each object, by its owner's lock
+ * @bitmap: objects in use
  *
- * All but the constants is guarded by the pool lock. Behind @pages follow the
- * bitmap of objects in use and the owner ids.
+ * All but the constants is guarded by the pool lock. Behind @bitmap follow the
+ * pages, zs_pages(), and the owner ids, zs_owners(). All that freeing an object
+ * touches is in the first cache line, but for classes of very small objects.
  */
 struct zspage {
 	struct list_head link;
@@ -43,7 +43,7 @@ struct zspage {
 	bool busy;
 	bool movable;
 	bool flat;
-	struct page *pages[];
+	unsigned long bitmap[];
 };
 
 /* page_private carries the place in the chain in its low bits. */
@@ -124,17 +124,21 @@ static inline const struct zs_shape *zs_shape(const struct zspage *zspage)
 	return &zs_classes.shape[zspage->class];
 }
 
-static inline unsigned long *zs_bitmap(struct zspage *zspage)
+/*
+ * The chain; a page's page_private is its zspage | its place in here. Guarded by
+ * the pool lock and, for each object, by its owner's lock.
+ */
+static inline struct page **zs_pages(struct zspage *zspage)
 {
-	return (unsigned long *)(zspage->pages + zs_shape(zspage)->chain);
+	return (struct page **)(zspage->bitmap +
+				BITS_TO_LONGS(zs_shape(zspage)->objects));
 }
 
 /* Read and written under the pool lock only: stale ids move wrong objects. */
 static inline u32 *zs_owners(struct zspage *zspage)
 {
 	lockdep_assert_held(&zspage->pool->lock);
-	return (u32 *)(zs_bitmap(zspage) +
-		       BITS_TO_LONGS(zs_shape(zspage)->objects));
+	return (u32 *)(zs_pages(zspage) + zs_shape(zspage)->chain);
 }
 
 /*
@@ -186,7 +190,7 @@ static inline u64 zs_object_loc(struct zspage *zspage, u32 index)
 {
 	u32 offset = index * zs_shape(zspage)->size;
 
-	return zs_loc_make(zspage->pages[offset >> PAGE_SHIFT],
+	return zs_loc_make(zs_pages(zspage)[offset >> PAGE_SHIFT],
 			   offset & (PAGE_SIZE - 1), zspage->flat);
 }
 

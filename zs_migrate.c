@@ -53,7 +53,7 @@ static void free_locked(struct zspage *zspage)
 	bool movable = zspage->movable;
 
 	for (place = 0; place < chain; place++) {
-		struct page *page = zspage->pages[place];
+		struct page *page = zs_pages(zspage)[place];
 
 		set_page_private(page, 0);
 		if (movable) {
@@ -70,10 +70,10 @@ static bool trylock_pages(struct zspage *zspage)
 	unsigned int place, chain = zs_shape(zspage)->chain;
 
 	for (place = 0; place < chain; place++) {
-		if (trylock_page(zspage->pages[place]))
+		if (trylock_page(zs_pages(zspage)[place]))
 			continue;
 		while (place--)
-			unlock_page(zspage->pages[place]);
+			unlock_page(zs_pages(zspage)[place]);
 		return false;
 	}
 	return true;
@@ -92,7 +92,7 @@ static void free_deferred(struct work_struct *work)
 		unsigned int place;
 
 		for (place = 0; place < zs_shape(zspage)->chain; place++)
-			lock_page(zspage->pages[place]);
+			lock_page(zs_pages(zspage)[place]);
 		free_locked(zspage);
 		cond_resched();
 	}
@@ -143,7 +143,7 @@ static int lock_object(struct zspage *zspage, u32 index, u64 from, u32 *owner)
 	bool used;
 
 	zs_lock(pool);
-	used = test_bit(index, zs_bitmap(zspage));
+	used = test_bit(index, zspage->bitmap);
 	*owner = zs_owners(zspage)[index];
 	zs_unlock(pool);
 	if (!used)
@@ -152,7 +152,7 @@ static int lock_object(struct zspage *zspage, u32 index, u64 from, u32 *owner)
 		return 0;
 
 	zs_lock(pool);
-	used = test_bit(index, zs_bitmap(zspage));
+	used = test_bit(index, zspage->bitmap);
 	zs_unlock(pool);
 	return used ? -EAGAIN : -ENOENT;
 }
@@ -228,7 +228,7 @@ static int switch_page(struct zspage *zspage, unsigned int place,
 	if (!ret)
 		memcpy_page(dst, 0, src, 0, tail);
 	zs_lock(pool);
-	zspage->pages[place] = dst;
+	zs_pages(zspage)[place] = dst;
 	zs_unlock(pool);
 	if (!ret)
 		pool->ops->unlock(pool->owner, owner);
@@ -240,7 +240,7 @@ static bool nothing_in_flight(struct zspage *zspage)
 	u32 index;
 
 	for (index = 0; index < zs_shape(zspage)->objects; index++)
-		if (test_bit(index, zs_bitmap(zspage)) &&
+		if (test_bit(index, zspage->bitmap) &&
 		    zs_owners(zspage)[index] == ZS_OWNER_NONE)
 			return false;
 	return true;
@@ -390,8 +390,8 @@ void zs_migrate_register(struct zspage *zspage)
 	/* The core may come as soon as the first page is unlocked. */
 	zspage->movable = true;
 	for (place = 0; place < chain; place++) {
-		compat_page_set_movable(zspage->pages[place], &zs_movable_ops);
-		unlock_page(zspage->pages[place]);
+		compat_page_set_movable(zs_pages(zspage)[place], &zs_movable_ops);
+		unlock_page(zs_pages(zspage)[place]);
 	}
 }
 

@@ -206,7 +206,7 @@ static bool alloc_flat(struct zspage *zspage, unsigned int chain, gfp_t gfp)
 		return false;
 	split_page(page, order);
 	for (place = 0; place < chain; place++)
-		zspage->pages[place] = page + place;
+		zs_pages(zspage)[place] = page + place;
 	for (; place < 1U << order; place++)
 		__free_page(page + place);
 	return true;
@@ -217,16 +217,27 @@ static bool alloc_single(struct zspage *zspage, unsigned int chain, gfp_t gfp)
 	unsigned int place;
 
 	for (place = 0; place < chain; place++) {
-		zspage->pages[place] = alloc_page(gfp);
-		if (!zspage->pages[place])
+		zs_pages(zspage)[place] = alloc_page(gfp);
+		if (!zs_pages(zspage)[place])
 			goto out_pages;
 	}
 	return true;
 
 out_pages:
 	while (place--)
-		__free_page(zspage->pages[place]);
+		__free_page(zs_pages(zspage)[place]);
 	return false;
+}
+
+/* Whole cache lines, so that what is used most shares one. */
+static size_t zspage_bytes(const struct zs_shape *shape)
+{
+	size_t bytes = struct_size((struct zspage *)NULL, bitmap,
+				   BITS_TO_LONGS(shape->objects));
+
+	bytes += shape->chain * sizeof(struct page *);
+	bytes += shape->objects * sizeof(u32);
+	return ALIGN(bytes, L1_CACHE_BYTES);
 }
 
 /**
@@ -249,9 +260,7 @@ struct zspage *zs_zspage_alloc(struct zs_pool *pool, unsigned int class,
 	struct zspage *zspage;
 	unsigned int place;
 
-	zspage = kzalloc(struct_size(zspage, pages, shape->chain) +
-			 BITS_TO_LONGS(shape->objects) * sizeof(long) +
-			 shape->objects * sizeof(u32), gfp);
+	zspage = kzalloc(zspage_bytes(shape), gfp);
 	if (!zspage)
 		return NULL;
 	INIT_LIST_HEAD(&zspage->link);
@@ -264,7 +273,7 @@ struct zspage *zs_zspage_alloc(struct zs_pool *pool, unsigned int class,
 		return NULL;
 	}
 	for (place = 0; place < shape->chain; place++)
-		set_page_private(zspage->pages[place],
+		set_page_private(zs_pages(zspage)[place],
 				 (unsigned long)zspage | place);
 	zs_migrate_register(zspage);
 	return zspage;
@@ -284,7 +293,7 @@ static bool over_limit(struct zs_pool *pool, unsigned int pages)
  * @gfp: how to allocate; never warns
  *
  * Adds one zspage. The room is for whoever comes first: a caller whose
- * zs_obj_replace() still finds none grows again.
+ * zs_obj_exchange() still finds none grows again.
  *
  * Context: as @gfp says; no owner's lock held.
  * Return: 0, -ENOMEM, or -ENOSPC where the pool's limit is reached.
@@ -402,7 +411,7 @@ bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place)
 	place->index = zs_shape_index(zs_shape(zspage), offset);
 	return place->index < zs_shape(zspage)->objects &&
 	       place->index * zs_shape(zspage)->size == offset &&
-	       test_bit(place->index, zs_bitmap(zspage));
+	       test_bit(place->index, zspage->bitmap);
 }
 
 /**
@@ -425,9 +434,9 @@ u64 zs_take(struct zs_pool *pool, unsigned int class, u32 owner)
 	if (!group)
 		return ZS_LOC_NONE;
 	zspage = list_first_entry(&c->groups[group - 1], struct zspage, link);
-	index = find_first_zero_bit(zs_bitmap(zspage),
+	index = find_first_zero_bit(zspage->bitmap,
 				    zs_shape(zspage)->objects);
-	__set_bit(index, zs_bitmap(zspage));
+	__set_bit(index, zspage->bitmap);
 	zs_owners(zspage)[index] = owner;
 	zspage->inuse++;
 	c->used++;
@@ -455,7 +464,7 @@ bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied)
 		return false;
 	zspage = place.zspage;
 	c = &pool->classes[zspage->class];
-	__clear_bit(place.index, zs_bitmap(zspage));
+	__clear_bit(place.index, zspage->bitmap);
 	zspage->inuse--;
 	c->used--;
 	if (zspage->busy)
@@ -502,61 +511,57 @@ void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 		retire(pool, zspage, emptied);
 }
 
-/**
- * zs_obj_replace - exchange an object for a new one, in one step
- * @pool: the pool
- * @old: object to free, or ZS_LOC_NONE
- * @size: bytes of the new object, 1 to PAGE_SIZE
- * @owner: owner of the new object, or ZS_OWNER_NONE
- * @new: receives the new object's location
- * @emptied: receives the old object's zspage if it became empty
- *
- * The owner of @old must hold its lock, and so must @owner if it is one; it
- * writes the new object and records its location before it unlocks.
- *
- * Context: task context, interrupts on or off. One acquisition of the pool
- * lock. Does not sleep.
- * Return: 0; -EAGAIN without room, -EINVAL for a bad size: both change nothing.
- */
-int zs_obj_replace(struct zs_pool *pool, u64 old, u32 size, u32 owner,
-		   u64 *new, struct list_head *emptied)
+/* One exchange. False, with nothing changed, where there is no room. */
+static bool exchange_one(struct zs_pool *pool, struct zs_exchange *x,
+			 struct list_head *emptied, u64 *refused)
 {
-	bool dropped = true;
-	u64 loc;
+	u64 new;
 
-	if (!size || size > PAGE_SIZE)
-		return -EINVAL;
-	zs_lock(pool);
-	loc = zs_take(pool, zs_class_of(&zs_classes, size), owner);
-	if (loc != ZS_LOC_NONE && old != ZS_LOC_NONE)
-		dropped = zs_drop(pool, old, emptied);
-	zs_unlock(pool);
-
-	if (loc == ZS_LOC_NONE)
-		return -EAGAIN;
-	if (!dropped)
-		pr_err_ratelimited("not an object to replace: %#llx\n", old);
-	*new = loc;
-	return 0;
+	if (x->size) {
+		new = zs_take(pool, zs_class_of(&zs_classes, x->size),
+			      x->owner);
+		if (new == ZS_LOC_NONE)
+			return false;
+		x->new = new;
+	}
+	if (x->old != ZS_LOC_NONE && !zs_drop(pool, x->old, emptied))
+		*refused = x->old;
+	return true;
 }
 
 /**
- * zs_obj_free - free an object
+ * zs_obj_exchange - free objects and take others, in one step
  * @pool: the pool
- * @loc: its location; anything else is refused with a message
- * @emptied: receives its zspage if it became empty
+ * @exchange: what to free and what to take; done one after the other
+ * @n: how many
+ * @emptied: receives zspages that became empty
  *
- * Context: the owner's lock held, interrupts on or off. Does not sleep.
+ * The owners of all old objects must hold their locks, and so must those of the
+ * new ones that have any; they write the new objects and record their locations
+ * before they unlock. What is no object is not freed: there is a message.
+ *
+ * Context: task context, interrupts on or off. One acquisition of the pool
+ * lock. Does not sleep.
+ * Return: how many were done; the next one, if there is one, found no room.
+ * -EINVAL for a bad size, with nothing done.
  */
-void zs_obj_free(struct zs_pool *pool, u64 loc, struct list_head *emptied)
+int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
+		    unsigned int n, struct list_head *emptied)
 {
-	bool dropped;
+	u64 refused = ZS_LOC_NONE;
+	unsigned int i;
 
+	for (i = 0; i < n; i++)
+		if (unlikely(exchange[i].size > PAGE_SIZE))
+			return -EINVAL;
 	zs_lock(pool);
-	dropped = zs_drop(pool, loc, emptied);
+	for (i = 0; i < n; i++)
+		if (!exchange_one(pool, &exchange[i], emptied, &refused))
+			break;
 	zs_unlock(pool);
-	if (!dropped)
-		pr_err_ratelimited("not an object to free: %#llx\n", loc);
+	if (unlikely(refused != ZS_LOC_NONE))
+		pr_err_ratelimited("not an object to free: %#llx\n", refused);
+	return i;
 }
 
 /**

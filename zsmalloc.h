@@ -63,6 +63,20 @@ struct zs_pool_stats {
 	unsigned long compacted;
 };
 
+/**
+ * struct zs_exchange - an object for another
+ * @old: the object to free, or ZS_LOC_NONE
+ * @new: out: the new object's location; untouched where @size is 0
+ * @size: bytes of the new object, at most PAGE_SIZE; 0 for none
+ * @owner: of the new object, or ZS_OWNER_NONE
+ */
+struct zs_exchange {
+	u64 old;
+	u64 new;
+	u32 size;
+	u32 owner;
+};
+
 extern struct zs_class_table zs_classes;
 
 int zs_init(void);
@@ -75,15 +89,29 @@ void zs_pool_set_limit(struct zs_pool *pool, unsigned long pages);
 void zs_pool_reset_max(struct zs_pool *pool);
 void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats);
 
-int zs_obj_replace(struct zs_pool *pool, u64 old, u32 size, u32 owner,
-		   u64 *new, struct list_head *emptied);
-void zs_obj_free(struct zs_pool *pool, u64 loc, struct list_head *emptied);
+int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
+		    unsigned int n, struct list_head *emptied);
 void zs_free_emptied(struct list_head *emptied);
 
 void zs_prefetch_read(u64 loc);
-void zs_prefetch_free(u64 loc);
+void zs_prefetch_page(u64 loc);
+void zs_prefetch_zspage(u64 loc);
+void zs_prefetch_write(u64 loc, u32 size);
 void zs_obj_write(u64 loc, const void *src, u32 size);
 const void *zs_obj_read_begin(u64 loc, u32 size);
 void zs_obj_read_end(const void *data);
+
+/**
+ * zs_same_class - may an object's bytes be replaced where they are
+ * @a: bytes of the object as it is, 1 to PAGE_SIZE
+ * @b: bytes it is to have, 1 to PAGE_SIZE
+ *
+ * Context: any.
+ * Return: whether objects of both sizes take the same room.
+ */
+static inline bool zs_same_class(u32 a, u32 b)
+{
+	return zs_class_of(&zs_classes, a) == zs_class_of(&zs_classes, b);
+}
 
 #endif /* _ZRAM_ZSMALLOC_H_ */

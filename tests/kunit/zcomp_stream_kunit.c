@@ -192,7 +192,7 @@ static int pack_and_unpack(struct worker *worker, const u8 *page, u8 *packed,
 	int ret;
 
 	note_most(worker);
-	ret = zcomp_compress(comp, stream, page, &len);
+	ret = zcomp_compress(comp, stream, page, stream->out, &len);
 	if (!ret)
 		memcpy(packed, stream->out, len);
 	atomic_dec(worker->busy);

@@ -222,7 +222,7 @@ static int store_by(struct zram_state *state, u32 index, u32 codec, u32 tag,
 		stream = zcomp_stream_get(comp);
 		new.size = PAGE_SIZE;
 		new.data = stream->out;
-		ret = zcomp_compress(comp, stream, page, &new.size);
+		ret = zcomp_compress(comp, stream, page, stream->out, &new.size);
 		if (!ret)
 			ret = zram_slot_store(state, index, &new, false);
 		zcomp_stream_put(comp, stream);

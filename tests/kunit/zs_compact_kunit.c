@@ -209,7 +209,7 @@ static void objects_in_flight_stay(struct kunit *test)
 	for (id = 0; id < NR_ITEMS; id++) {
 		struct zs_test_item *item = &owner->items[id];
 
-		while (zs_obj_replace(owner->pool, ZS_LOC_NONE, size,
+		while (zs_test_replace(owner->pool, ZS_LOC_NONE, size,
 				      ZS_OWNER_NONE, &item->loc, &emptied))
 			KUNIT_ASSERT_EQ(test, 0, zs_pool_grow(owner->pool, size,
 							      GFP_KERNEL));

@@ -167,6 +167,31 @@ static inline const u8 *zs_test_bytes(struct zs_test_owner *owner, u32 seed)
 	return owner->pattern + seed % PAGE_SIZE;
 }
 
+/* One object for another: -EAGAIN without room. */
+static inline int zs_test_replace(struct zs_pool *pool, u64 old, u32 size,
+				  u32 owner, u64 *new, struct list_head *emptied)
+{
+	struct zs_exchange x = { .old = old, .size = size, .owner = owner };
+	int ret = zs_obj_exchange(pool, &x, 1, emptied);
+
+	if (ret < 0)
+		return ret;
+	if (!ret)
+		return -EAGAIN;
+	*new = x.new;
+	return 0;
+}
+
+/* One object for none. */
+static inline void zs_test_free(struct zs_pool *pool, u64 loc,
+				struct list_head *emptied)
+{
+	struct zs_exchange x = { .old = loc };
+
+	/* Freeing needs no room. */
+	WARN_ON(zs_obj_exchange(pool, &x, 1, emptied) != 1);
+}
+
 /*
  * Make room for an object. Every other zspage is used as if its pages lay apart,
  * which without pressure on memory they hardly ever do.
@@ -203,7 +228,7 @@ static inline int zs_test_put(struct zs_test_owner *owner, u32 id, u32 size,
 
 	do {
 		raw_spin_lock(&item->lock);
-		err = zs_obj_replace(owner->pool, item->loc, size, id, &loc,
+		err = zs_test_replace(owner->pool, item->loc, size, id, &loc,
 				     &emptied);
 		if (!err) {
 			zs_obj_write(loc, zs_test_bytes(owner, seed), size);
@@ -228,7 +253,7 @@ static inline void zs_test_drop(struct zs_test_owner *owner, u32 id)
 
 	raw_spin_lock(&item->lock);
 	if (item->loc != ZS_LOC_NONE)
-		zs_obj_free(owner->pool, item->loc, &emptied);
+		zs_test_free(owner->pool, item->loc, &emptied);
 	item->loc = ZS_LOC_NONE;
 	raw_spin_unlock(&item->lock);
 	zs_free_emptied(&emptied);
@@ -317,7 +342,7 @@ static inline u32 zs_test_class_faults(struct zs_pool *pool, unsigned int index,
 				  zspage->class != index ||
 				  zspage->group != group ||
 				  zs_shape_group(shape, zspage->inuse) != group;
-			faults += bitmap_weight(zs_bitmap(zspage),
+			faults += bitmap_weight(zspage->bitmap,
 						shape->objects) !=
 				  zspage->inuse;
 			zspages++;
@@ -378,7 +403,7 @@ static inline bool zs_test_free_bad(struct zs_test_owner *owner, u64 loc)
 	LIST_HEAD(emptied);
 	bool gave_back;
 
-	zs_obj_free(owner->pool, loc, &emptied);
+	zs_test_free(owner->pool, loc, &emptied);
 	gave_back = !list_empty(&emptied);
 	zs_free_emptied(&emptied);
 	return gave_back;

@@ -110,7 +110,7 @@ static void new_page_takes_the_place(struct kunit *test)
 	place = zs_page_place(src);
 
 	KUNIT_EXPECT_EQ(test, migrate(dst, src), 0);
-	KUNIT_EXPECT_PTR_EQ(test, zspage->pages[place], dst);
+	KUNIT_EXPECT_PTR_EQ(test, zs_pages(zspage)[place], dst);
 	KUNIT_EXPECT_PTR_EQ(test, zs_page_zspage(dst), zspage);
 	KUNIT_EXPECT_EQ(test, zs_page_place(dst), place);
 	KUNIT_EXPECT_EQ(test, page_private(src), 0UL);
@@ -130,7 +130,7 @@ static void page_with_object_in_flight_stays(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, dst);
 	KUNIT_ASSERT_EQ(test, zs_pool_grow(owner->pool, 700, GFP_KERNEL), 0);
-	KUNIT_ASSERT_EQ(test, zs_obj_replace(owner->pool, ZS_LOC_NONE, 700,
+	KUNIT_ASSERT_EQ(test, zs_test_replace(owner->pool, ZS_LOC_NONE, 700,
 					     ZS_OWNER_NONE, &loc, &emptied), 0);
 	src = zs_loc_page(loc);
 	get_page(src);
@@ -138,7 +138,7 @@ static void page_with_object_in_flight_stays(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, zs_loc_page(loc), src);
 	KUNIT_EXPECT_EQ(test, page_count(dst), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&owner->locks), 0);
-	zs_obj_free(owner->pool, loc, &emptied);
+	zs_test_free(owner->pool, loc, &emptied);
 	zs_free_emptied(&emptied);
 	put_page(src);
 	put_page(dst);
@@ -156,17 +156,17 @@ static void tail_of_object_in_flight_stays(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, dst);
 	KUNIT_ASSERT_EQ(test, zs_pool_grow(owner->pool, 2720, GFP_KERNEL), 0);
 	for (i = 0; i < 2; i++)
-		KUNIT_ASSERT_EQ(test, zs_obj_replace(owner->pool, ZS_LOC_NONE,
+		KUNIT_ASSERT_EQ(test, zs_test_replace(owner->pool, ZS_LOC_NONE,
 						     2720, ZS_OWNER_NONE,
 						     &loc[i], &emptied), 0);
 	/* The second begins in the first page and ends in the next. */
 	KUNIT_ASSERT_PTR_EQ(test, zs_loc_page(loc[1]), zs_loc_page(loc[0]));
-	zs_obj_free(owner->pool, loc[0], &emptied);
-	second = zs_page_zspage(zs_loc_page(loc[1]))->pages[1];
+	zs_test_free(owner->pool, loc[0], &emptied);
+	second = zs_pages(zs_page_zspage(zs_loc_page(loc[1])))[1];
 	get_page(second);
 	KUNIT_EXPECT_EQ(test, migrate(dst, second), -EAGAIN);
 	put_page(second);
-	zs_obj_free(owner->pool, loc[1], &emptied);
+	zs_test_free(owner->pool, loc[1], &emptied);
 	zs_free_emptied(&emptied);
 	put_page(dst);
 }
@@ -207,7 +207,7 @@ static void page_of_new_zspage_stays(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, dst);
 	zspage = zs_zspage_alloc(owner->pool, class, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, zspage);
-	src = zspage->pages[0];
+	src = zs_pages(zspage)[0];
 	get_page(src);
 	KUNIT_EXPECT_EQ(test, migrate(dst, src), -EAGAIN);
 	KUNIT_EXPECT_EQ(test, zs_test_pages(owner), 0UL);

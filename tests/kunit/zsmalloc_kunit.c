@@ -32,7 +32,7 @@ static int try_replace(struct zs_test_owner *owner, u32 id, u32 size, u64 *loc)
 	int err;
 
 	raw_spin_lock(&item->lock);
-	err = zs_obj_replace(owner->pool, item->loc, size, id, loc, &emptied);
+	err = zs_test_replace(owner->pool, item->loc, size, id, loc, &emptied);
 	raw_spin_unlock(&item->lock);
 	zs_free_emptied(&emptied);
 	return err;
@@ -76,10 +76,10 @@ static void replace_without_room_keeps_the_old(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, zs_test_intact(owner, 0));
 }
 
-/* Expect: -EINVAL for no byte and for more than a page; the old one stays. */
+/* Expect: -EINVAL for more than a page; the old one stays. */
 static void replace_refuses_bad_sizes(struct kunit *test)
 {
-	static const u32 bad[] = { 0, PAGE_SIZE + 1, 2 * PAGE_SIZE, U32_MAX };
+	static const u32 bad[] = { PAGE_SIZE + 1, 2 * PAGE_SIZE, U32_MAX };
 	struct zs_test_owner *owner = test->priv;
 	u64 loc = ZS_LOC_NONE;
 	u32 i;
@@ -134,7 +134,7 @@ static u32 grains_of(const struct zs_test_item *item, u64 *grains)
 		if (offset < PAGE_SIZE)
 			continue;
 		offset = 0;
-		page = zs_page_zspage(page)->pages[zs_page_place(page) + 1];
+		page = zs_pages(zs_page_zspage(page))[zs_page_place(page) + 1];
 	}
 	return nr;
 }
@@ -249,7 +249,7 @@ static void object_without_owner_is_usable(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, 0, zs_pool_grow(owner->pool, size, GFP_KERNEL));
 	KUNIT_ASSERT_EQ(test, 0,
-			zs_obj_replace(owner->pool, ZS_LOC_NONE, size,
+			zs_test_replace(owner->pool, ZS_LOC_NONE, size,
 				       ZS_OWNER_NONE, &loc, &emptied));
 	zs_obj_write(loc, zs_test_bytes(owner, 9), size);
 	preempt_disable();
@@ -258,7 +258,7 @@ static void object_without_owner_is_usable(struct kunit *test)
 	zs_obj_read_end(data);
 	preempt_enable();
 	KUNIT_EXPECT_EQ(test, size, 0U);
-	zs_obj_free(owner->pool, loc, &emptied);
+	zs_test_free(owner->pool, loc, &emptied);
 	KUNIT_EXPECT_FALSE(test, list_empty(&emptied));
 	zs_free_emptied(&emptied);
 	KUNIT_EXPECT_EQ(test, zs_test_pages(owner), 0UL);
@@ -380,7 +380,7 @@ static void emptied_zspages_are_given_back(struct kunit *test)
 	for (id = 0; id < nr; id++) {
 		u32 zspages = 0;
 
-		zs_obj_free(owner->pool, owner->items[id].loc, &emptied);
+		zs_test_free(owner->pool, owner->items[id].loc, &emptied);
 		owner->items[id].loc = ZS_LOC_NONE;
 		list_for_each(zspage, &emptied)
 			zspages++;
@@ -418,7 +418,8 @@ static void random_step(struct kunit *test, struct zs_test_owner *owner)
 		KUNIT_EXPECT_TRUE(test, !err || err == -ENOSPC);
 		return;
 	case 8:
-		KUNIT_EXPECT_EQ(test, -EINVAL, zs_test_put(owner, id, 0, id));
+		KUNIT_EXPECT_EQ(test, -EINVAL,
+				zs_test_put(owner, id, PAGE_SIZE + 1, id));
 		return;
 	default:
 		KUNIT_EXPECT_TRUE(test, zs_test_intact(owner, id));

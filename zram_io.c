@@ -164,6 +164,17 @@ struct batch {
 	struct zram_content new[ZCOMP_BATCH];
 };
 
+/* Where same_filled() looks first. The codec goes on from there in order. */
+static void prefetch_src(const struct batch *b)
+{
+	unsigned int i;
+
+	for (i = b->done; i < b->n; i++) {
+		prefetch(b->src[i]);
+		prefetch(b->src[i] + PAGE_SIZE - L1_CACHE_BYTES);
+	}
+}
+
 /*
  * What freeing the old objects will look at, in two steps: the second looks at
  * what the first fetched.
@@ -195,8 +206,6 @@ static unsigned int encode(struct zram_state *state, struct batch *b,
 	for (i = b->done; i < b->n; i++) {
 		struct zram_content *new = &b->new[i];
 
-		if (i + 1 < b->n)
-			prefetch(b->src[i + 1]);
 		*new = (struct zram_content){ .state = ZRAM_SLOT_SAME };
 		if (same_filled(b->src[i], &new->fill))
 			continue;
@@ -262,6 +271,7 @@ static int write_some(struct zram_state *state, struct batch *b)
 	int ret, error = 0;
 	unsigned int end;
 
+	prefetch_src(b);
 	prefetch_old(state, b, zs_prefetch_page);
 	end = encode(state, b, &stream, &error);
 	prefetch_old(state, b, zs_prefetch_zspage);

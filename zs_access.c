@@ -98,27 +98,6 @@ void zs_prefetch_zspage(u64 loc)
 		prefetchw(zs_page_zspage(zs_loc_page(loc)));
 }
 
-/**
- * zs_prefetch_write - soon an object's bytes will be written
- * @loc: its location
- * @size: how many bytes
- *
- * Context: any.
- */
-void zs_prefetch_write(u64 loc, u32 size)
-{
-	u32 offset = zs_loc_offset(loc), i;
-	void *data;
-
-	if (IS_ENABLED(CONFIG_HIGHMEM))
-		return;
-	if (!(loc & ZS_LOC_FLAT))
-		size = min_t(u32, size, PAGE_SIZE - offset);
-	data = page_address(zs_loc_page(loc)) + offset;
-	for (i = 0; i < size; i += L1_CACHE_BYTES)
-		prefetchw(data + i);
-}
-
 /* The page after @page in its chain. The owner's lock keeps it there. */
 static struct page *next_page(struct page *page)
 {

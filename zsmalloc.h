@@ -96,7 +96,6 @@ void zs_free_emptied(struct list_head *emptied);
 void zs_prefetch_read(u64 loc);
 void zs_prefetch_page(u64 loc);
 void zs_prefetch_zspage(u64 loc);
-void zs_prefetch_write(u64 loc, u32 size);
 void zs_obj_write(u64 loc, const void *src, u32 size);
 const void *zs_obj_read_begin(u64 loc, u32 size);
 void zs_obj_read_end(const void *data);

@@ -25,7 +25,9 @@ UML = $(shell grep -qs '^CONFIG_UML=y' $(KDIR)/.config && echo ARCH=um)
 
 .PHONY: all modules clean help load unload install dkms-install demo check
 .PHONY: check-kunit check-6.1 check-uml check-builds check-6.12
-.PHONY: mutants bench-driver lint format kernels setup
+BENCH_TARGETS = bench-driver bench-streams bench-teardown bench-scale bench-walker \
+                bench-allocator
+.PHONY: mutants bench $(BENCH_TARGETS) lint format kernels setup setup-bench
 
 all: modules
 
@@ -80,8 +82,14 @@ check-kunit check-6.1 check-uml check-builds check-6.12: setup
 mutants: setup
 	@tests/mutate.sh
 
-bench-driver: setup
-	@scripts/bench/driver.sh
+setup-bench:
+	@scripts/setup.sh bench
+
+$(BENCH_TARGETS): setup-bench
+	@scripts/bench/$(@:bench-%=%).sh
+
+bench: setup-bench
+	@scripts/bench/all.sh
 
 lint: setup
 	@scripts/lint.sh

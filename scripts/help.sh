@@ -26,8 +26,19 @@ Try and test, in virtual machines
      TESTS=PATTERN     only the functional tests whose names match
      TEST_SEED=N       the random numbers of an earlier run
   make mutants         break the driver on purpose: the tests must notice
-  make bench-driver    time per page, both drivers and the bare codec (QUICK=1)
   make lint            checkpatch, sparse, shellcheck, W=1, house rules
+
+Measure, this driver and the kernel's own in turn, in virtual machines
+  make bench           the next five; pages and pictures to docs/benchmarks
+  make bench-streams   fio: streams per CPU, lists of 4 and 8
+  make bench-teardown  set-up and reset, hot_add and hot_remove
+  make bench-scale     file operations and git diff, 1 to 64 at once
+  make bench-walker    swap: time per page, and where it goes
+  make bench-allocator fs_mark and a kernel build; locks of the allocator
+  make bench-driver    time per page, both drivers and the bare codec
+     QUICK=1           some minutes each, to build/bench only
+     ROUNDS=N ...      scales: scripts/bench/NAME.sh begins with them all
+     CORPUS=packages   data from Debian packages, not from this memory
 
 Set-up, done by the above as needed
   make setup           install missing Debian packages

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 #
-# Installs the Debian packages that building and testing take, if any is
-# missing. Kernels are not installed: see kernel.sh.
+# setup.sh [bench]: installs the Debian packages that building and testing take,
+# or benchmarks, too, if any is missing. Kernels are not installed: see kernel.sh.
 set -euo pipefail
 
 . "$(dirname "$0")/common.sh"
@@ -16,6 +16,9 @@ packages=(
 	e2fsprogs fio util-linux procps python3
 	# make lint
 	shellcheck sparse clang-format git
+)
+[ "${1:-}" != bench ] || packages+=(
+	python3-matplotlib stress-ng fsmark btrfs-progs linux-perf
 )
 
 missing=()

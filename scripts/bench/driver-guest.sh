@@ -2,66 +2,64 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Inside a guest: times reads, writes and discards of both drivers, alternating,
-# and the bare codec on the same pages. Appends lines of JSON to $BENCH_OUT.
-#
-#   OURS, THEIRS   the modules    BENCH_KO  the load generator
-#   CORPUS         pages to write ROUNDS    alternating rounds
-#   PAGES          of the device  ALGS BIOS THREADS OPS  lists of what to run
+# and the bare codec on the same pages: see driver.sh for the options.
 set -u
+. "$(dirname "$0")/guest-lib.sh"
 # shellcheck disable=SC2153 # they come from driver.sh
-: "$OURS" "$THEIRS" "$BENCH_KO" "$CORPUS" "$BENCH_OUT"
-# shellcheck disable=SC2153
-: "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS"
+: "$BENCH_KO" "$CORPUS_FILE" "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS"
 DBG=/sys/kernel/debug/zbench
 
-bench() { # LABEL WORDS...
-	echo "$2" >$DBG/run || exit 1
-	printf '{"run": "%s", "round": %s, %s\n' "$1" "$round" \
-		"$(cut -c2- $DBG/result)" >>"$BENCH_OUT"
+run() { # WORDS...
+	echo "$*" >$DBG/run || fail "cannot run: $*"
 }
 
-load() { # ours | theirs
-	if [ "$1" = ours ]; then
-		insmod "$OURS"
-	else
-		insmod "$THEIRS/mm/zsmalloc.ko" 2>/dev/null
-		insmod "$THEIRS/drivers/block/zram/zram.ko"
-	fi
+# What zbench says, with the names that all results have.
+measured() { # TEST CONFIG ALGORITHM FIELD
+	result_line "{\"test\": \"$1\", \"config\": \"$2\", \"alg\": \"$3\", \
+\"round\": $round, \"unit\": \"ns/page\", $(sed "s/^{//; s/\"alg\": [^,]*, //; \
+s/\"$4\"/\"value\"/" $DBG/result)"
 }
 
-one_driver() { # ours | theirs, algorithm
+one_driver() { # ours | theirs, ALGORITHM
 	local op bio threads
 
-	load "$1" || exit 1
-	echo "$2" >/sys/block/zram0/comp_algorithm
-	echo $((PAGES * 4096)) >/sys/block/zram0/disksize
+	load "$1"
+	device "$2" $((PAGES * 4096))
 	# Fill first: what is timed are overwrites of a device that is in use.
-	echo "op=write bio=16 pages=$PAGES random=1 seed=9" >$DBG/run
+	run "op=write bio=16 pages=$PAGES random=1 seed=9"
 	for threads in $THREADS; do
 		for bio in $BIOS; do
 			for op in $OPS; do
-				bench "$1 $2 $op" "op=$op bio=$bio threads=$threads pages=$PAGES random=1 seed=$round"
+				step "$1 $2 $op"
+				run "op=$op bio=$bio threads=$threads" \
+					"pages=$PAGES random=1 seed=$round"
+				measured "$op" "$1" "$2" ns_per_page
 			done
 		done
 	done
-	printf '{"run": "%s %s memory", "round": %s, "mm_stat": "%s"}\n' "$1" "$2" \
-		"$round" "$(tr -s ' ' </sys/block/zram0/mm_stat)" >>"$BENCH_OUT"
-	echo 1 >/sys/block/zram0/reset
-	rmmod zram
+	result test=memory config="$1" alg="$2" value="$(mm_stat 3)" unit=bytes \
+		compressed="$(mm_stat 2)" stored="$(mm_stat 1)"
+	reset_device
+	unload
 }
 
-insmod "$BENCH_KO" corpus="$CORPUS" || exit 1
+words() {
+	echo $#
+}
+
+insmod "$BENCH_KO" corpus="$CORPUS_FILE" || fail "cannot load zbench"
+# shellcheck disable=SC2086 # lists
+steps $((ROUNDS * $(words $ALGS) * $(words $BIOS) *
+	(1 + 2 * $(words $THREADS) * $(words $OPS))))
 for round in $(seq "$ROUNDS"); do
 	for alg in $ALGS; do
 		for bio in $BIOS; do
-			bench "codec $alg" "op=codec alg=$alg bio=$bio pages=$PAGES"
+			step "codec $alg"
+			run "op=codec alg=$alg bio=$bio pages=$PAGES"
+			measured codec codec "$alg" compress_ns
 		done
-		if [ $((round % 2)) = 1 ]; then
-			one_driver ours "$alg"
-			one_driver theirs "$alg"
-		else
-			one_driver theirs "$alg"
-			one_driver ours "$alg"
-		fi
+		for who in $(alternate "$round" ours theirs); do
+			one_driver "$who" "$alg"
+		done
 	done
 done

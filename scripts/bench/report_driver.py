@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Time per page of both drivers and of the bare codec, from inside the kernel.
+
+Times are means of the fastest nine tenths of all bios, per page. A driver's
+cost is its time less the codec's on the same pages, both of the same round.
+"""
+import bench_plot
+from bench_stats import distinct, median, select, spread
+from bench_stats import headline
+
+KEY = ("alg", "test", "bio", "threads")
+
+
+def codec_time(rows, alg, test, bio, rnd):
+    """The bare codec on the same pages in the same round; 0 for discards."""
+    field = {"write": "value", "read": "decompress_ns"}.get(test)
+    found = select(rows, test="codec", alg=alg, bio=bio, round=rnd)
+    return found[0][field] if found and field else 0
+
+
+def both(rows, key):
+    """Rows of one kind of run by driver, in the order of the rounds."""
+    mine = select(rows, **dict(zip(KEY, key)))
+    by = {who: {row["round"]: row for row in select(mine, config=who)}
+          for who in ("ours", "theirs")}
+    rounds = sorted(by["ours"].keys() & by["theirs"].keys())
+    return rounds, {who: [by[who][r] for r in rounds] for who in by}
+
+
+def kinds(rows):
+    """All kinds of runs."""
+    return sorted({tuple(row[name] for name in KEY) for row in rows
+                   if row["test"] in ("read", "write", "discard")})
+
+
+def costs(rows, key):
+    """The drivers' costs without the codec, round by round."""
+    rounds, by = both(rows, key)
+    bare = [codec_time(rows, *key[:3], r) for r in rounds]
+    return ([row["value"] - c for row, c in zip(by["ours"], bare)],
+            [row["value"] - c for row, c in zip(by["theirs"], bare)], bare)
+
+
+def line(rows, key):
+    """One row of the table."""
+    rounds, by = both(rows, key)
+    if not rounds:
+        return None
+    ours, theirs = ([row["value"] for row in by[who]] for who in ("ours", "theirs"))
+    mine, its, bare = costs(rows, key)
+    return [" ".join(map(str, key)),
+            f"{median(ours):.0f}", f"{spread(ours):.0f}",
+            f"{median(theirs):.0f}", f"{spread(theirs):.0f}",
+            f"{median(o / t for o, t in zip(ours, theirs)):.2f}", f"{median(bare):.0f}",
+            f"{median(m / t for m, t in zip(mine, its)):.2f}" if all(its) else "-",
+            *(f"{median(row['p99_ns'] for row in by[who]):.0f}" for who in by)]
+
+
+def memory(rows):
+    """What the same pages take."""
+    for who in ("ours", "theirs"):
+        for alg in distinct(rows, "alg"):
+            for row in select(rows, test="memory", config=who, alg=alg, round=1):
+                yield (f"{bench_plot.name_of(who)}, {alg}: {row['value']} bytes of memory "
+                       f"for {row['compressed']} compressed")
+
+
+def report(meta, rows, page):
+    """The table that is looked at daily."""
+    page.text("Nanoseconds per page of bios from a kernel thread, pages in random order, of a "
+              "device that is full: writes are overwrites. `codec` is the bare codec on the same "
+              "pages; a driver's cost is its time less that. Median and spread of "
+              f"N = {meta['options'].get('ROUNDS')} alternating rounds, p99 of single bios.")
+    page.table(["algorithm op bio threads", "ours", "±%", "theirs", "±%", "ratio", "codec",
+                "cost ratio", "p99", "p99 theirs"],
+               [row for key in kinds(rows) if (row := line(rows, key))])
+    page.pre(list(memory(rows)))
+    draw(rows, page)
+
+
+def draw(rows, page):
+    """Codec and driver's cost, stacked."""
+    keys = [key for key in kinds(rows) if both(rows, key)[0]]
+    figure, (axes,) = bench_plot.new(width=max(5, 0.8 * len(keys) + 2))
+    for nth, key in enumerate(keys):
+        *cost, bare = costs(rows, key)
+        for at, who, its in zip((-0.2, 0.2), ("ours", "theirs"), cost):
+            axes.bar(nth + at, median(bare), 0.36, color=bench_plot.COLOURS["codec"],
+                     label="codec" if not nth and who == "ours" else None)
+            axes.bar(nth + at, median(its), 0.36, bottom=median(bare),
+                     color=bench_plot.colour_of(who),
+                     label=None if nth else bench_plot.name_of(who))
+    axes.set_xticks(range(len(keys)), [f"{k[0]}\n{k[1]}\n{k[2]} p, {k[3]} t" for k in keys])
+    bench_plot.finish(axes, "", "algorithm, operation, pages per bio, threads", "ns per page")
+    bench_plot.legend(figure, axes)
+    page.figure(figure, "Time per page: codec, and what each driver adds")
+
+
+def headlines(_meta, rows):
+    """The cost without the codec, each kind of run."""
+    return [found for key in kinds(rows)
+            if (found := headline(f"driver cost per page, {key[0]} {key[1]}, {key[2]} pages per "
+                                  f"bio, {key[3]} threads", "ns", *costs(rows, key)[:2]))]

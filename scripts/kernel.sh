@@ -9,6 +9,7 @@
 #   src         the newest linux-source-7 there is, unpacked
 #   uml         User Mode Linux from src: KUnit, KASAN, lockdep, kmemleak
 #   uml-perf    User Mode Linux from src without any debug option
+#   uml-stat    the same with lock statistics
 #   sparse      no kernel, but what checks it: the newest kernels want a newer
 #               one than Debian 12 has
 #
@@ -33,7 +34,7 @@ usage() {
 	  sparse              print the program: sparse, built from source
 	  update              look for newer versions now
 
-	Kernels: 6.1 6.12 src uml uml-perf (default: 6.1 6.12 uml)
+	Kernels: 6.1 6.12 src uml uml-perf uml-stat (default: 6.1 6.12 uml)
 	Cache:   $CACHE
 	EOF
 }
@@ -231,18 +232,27 @@ fetch_src() {
 	rm -rf "$dir.new"
 }
 
-uml_fragments() { # uml | uml-perf
+uml_fragments() { # uml | uml-perf | uml-stat
 	case $1 in
 	uml) echo "$HERE/kconfig/uml.config $HERE/kconfig/uml-debug.config" ;;
-	uml-perf) echo "$HERE/kconfig/uml.config $HERE/kconfig/uml-perf.config" ;;
+	*) echo "$HERE/kconfig/uml.config $HERE/kconfig/$1.config" ;;
 	esac
 }
 
-uml_dir() { # uml | uml-perf
+# For all of them, and for one.
+uml_patches() { # uml | uml-perf | uml-stat
+	local p
+
+	for p in "$HERE"/kconfig/*.patch "$HERE/kconfig/$1"/*.patch; do
+		[ ! -e "$p" ] || echo "$p"
+	done
+}
+
+uml_dir() { # uml | uml-perf | uml-stat
 	local hash
 
-	# shellcheck disable=SC2046,SC2002 # a list of files
-	hash=$(cat $(uml_fragments "$1") "$HERE"/kconfig/*.patch | sha256sum | cut -c1-8)
+	# shellcheck disable=SC2046 # a list of files
+	hash=$(cat $(uml_fragments "$1") $(uml_patches "$1") | sha256sum | cut -c1-8)
 	echo "$CACHE/$1-$(safe "$(field src 3)")-$hash"
 }
 
@@ -260,17 +270,19 @@ check_config() { # FOLDER
 	[ "$bad" = 0 ] || die "the kernel's configuration is not what was asked for"
 }
 
-# A patch that a newer kernel does not take any more is left out.
-apply_patches() { # SOURCE
+# A patch that a newer kernel does not take any more is left out. All kernels
+# are built from one source: a patch for one of them changes nothing for the
+# others.
+apply_patches() { # SOURCE, uml | uml-perf | uml-stat
 	local p
 
-	for p in "$HERE"/kconfig/*.patch; do
+	for p in $(uml_patches "$2"); do
 		! patch -d "$1" -p1 -R --dry-run -sf <"$p" >/dev/null || continue
 		patch -d "$1" -p1 -Ns -r - <"$p" >&2 || say "left out: $p"
 	done
 }
 
-fetch_uml() { # uml | uml-perf
+fetch_uml() { # uml | uml-perf | uml-stat
 	local dir src start=$SECONDS
 
 	dir=$(uml_dir "$1")
@@ -279,7 +291,7 @@ fetch_uml() { # uml | uml-perf
 	mkdir -p "$dir"
 	# shellcheck disable=SC2046 # a list of files
 	cat $(uml_fragments "$1") >"$dir/wanted.config"
-	apply_patches "$src"
+	apply_patches "$src" "$1"
 	make -s -C "$src" ARCH=um O="$dir" \
 		KCONFIG_ALLCONFIG="$dir/wanted.config" allnoconfig
 	check_config "$dir"
@@ -355,9 +367,9 @@ fetch() {
 			locked src fetch_src
 			locked "$(basename "$(uml_dir uml)")" fetch_uml uml
 			;;
-		uml-perf)
+		uml-perf | uml-stat)
 			locked src fetch_src
-			locked "$(basename "$(uml_dir uml-perf)")" fetch_uml uml-perf
+			locked "$(basename "$(uml_dir "$k")")" fetch_uml "$k"
 			;;
 		*) die "no such kernel: $k" ;;
 		esac
@@ -369,7 +381,7 @@ path() {
 	6.1 | 6.12) echo "$(deb_dir "$1")/usr/src/$(field "$1" 2)" ;;
 	src) src_dir ;;
 	7 | uml) uml_dir uml ;;
-	uml-perf) uml_dir uml-perf ;;
+	uml-perf | uml-stat) uml_dir "$1" ;;
 	esac
 }
 

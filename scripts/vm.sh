@@ -4,7 +4,7 @@
 # Runs a script in a guest that sees the host's file system, read only.
 #
 #   vm.sh [OPTION...] qemu 6.1|6.12 -- SCRIPT [ARGUMENT...]
-#   vm.sh [OPTION...] uml|uml-perf  -- SCRIPT [ARGUMENT...]
+#   vm.sh [OPTION...] uml[-perf|-stat] -- SCRIPT [ARGUMENT...]
 #
 #   --cpus N         virtual CPUs, default 2
 #   --mem SIZE       memory, default 1G
@@ -38,7 +38,7 @@ parse() {
 		--append) append=$2; shift ;;
 		--quiet) quiet=y ;;
 		qemu) machine=qemu kernel=$2; shift ;;
-		uml | uml-perf) machine=uml kernel=$1 ;;
+		uml | uml-perf | uml-stat) machine=uml kernel=$1 ;;
 		--) shift; job=("$@"); return ;;
 		*) die "vm.sh: what is '$1'?" ;;
 		esac

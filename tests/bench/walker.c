@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * walker swap|in MB CORPUS SEED PASSES MARK: walks through memory that is
+ * larger than the machine's, filled with the pages of CORPUS.
+ *
+ *   swap   touch (write) the first byte of all pages in a random order, the
+ *          same in each pass: once in a steady state, each step brings one page
+ *          in and sends another out. The first pass is not counted.
+ *   in     walk all pages in order, free the second half of them, and touch
+ *          (read) each page of the first half once: pages come in, and hardly
+ *          any has to go
+ *
+ * While it counts, MARK holds a word, so that somebody else can watch just
+ * that; it rests a while before and after. Prints a line of NAME=VALUE words:
+ * time per page, and pages swapped in and out per page.
+ *
+ * Each page begins with its number, so no two are the same, and at the end of
+ * a walk all pages that were walked have to be what they were.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE		4096ul
+#define REST_NS		400000000l
+
+/**
+ * struct counters - what the kernel has counted
+ * @in: pages swapped in
+ * @out: pages swapped out
+ */
+struct counters {
+	uint64_t in;
+	uint64_t out;
+};
+
+static uint8_t *memory;
+static uint64_t nr_pages;
+static const uint8_t *corpus;
+static uint64_t corpus_pages;
+static const char *mark;
+static uint64_t rng;
+
+static uint64_t next_random(void)
+{
+	uint64_t x = rng += 0x9e3779b97f4a7c15ull;
+
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+static double now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
+}
+
+static void rest(void)
+{
+	struct timespec t = { .tv_nsec = REST_NS };
+
+	nanosleep(&t, NULL);
+}
+
+static void say(const char *word)
+{
+	int fd = open(mark, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+
+	if (fd < 0 || write(fd, word, strlen(word)) < 0)
+		err(1, "%s", mark);
+	close(fd);
+	rest();
+}
+
+static struct counters count(void)
+{
+	FILE *f = fopen("/proc/vmstat", "r");
+	struct counters c = { 0 };
+	unsigned long long n;
+	char name[64];
+
+	if (!f)
+		err(1, "vmstat");
+	while (fscanf(f, "%63s %llu", name, &n) == 2) {
+		if (!strcmp(name, "pswpin"))
+			c.in = n;
+		else if (!strcmp(name, "pswpout"))
+			c.out = n;
+	}
+	fclose(f);
+	return c;
+}
+
+static void *map(size_t bytes, int flags, int fd)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | (fd < 0 ? PROT_WRITE : 0),
+		       MAP_PRIVATE | flags, fd, 0);
+
+	if (p == MAP_FAILED)
+		err(1, "mmap of %zu bytes", bytes);
+	return p;
+}
+
+static void open_corpus(const char *path)
+{
+	int fd = open(path, O_RDONLY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) || (uint64_t)st.st_size < PAGE)
+		err(1, "%s", path);
+	corpus_pages = st.st_size / PAGE;
+	corpus = map(corpus_pages * PAGE, 0, fd);
+	close(fd);
+}
+
+/* The number comes after the byte that is touched. */
+static void fill(void)
+{
+	for (uint64_t i = 0; i < nr_pages; i++) {
+		uint8_t *page = memory + i * PAGE;
+
+		memcpy(page, corpus + next_random() % corpus_pages * PAGE, PAGE);
+		memcpy(page + 8, &i, sizeof(i));
+	}
+}
+
+static void check(uint64_t page)
+{
+	uint64_t number;
+
+	memcpy(&number, memory + page * PAGE + 8, sizeof(number));
+	if (number != page)
+		errx(1, "page %llu came back as %llu", (unsigned long long)page,
+		     (unsigned long long)number);
+}
+
+static uint32_t *permutation(void)
+{
+	uint32_t *order = map(nr_pages * sizeof(*order), MAP_ANONYMOUS, -1);
+
+	for (uint64_t i = 0; i < nr_pages; i++)
+		order[i] = i;
+	for (uint64_t i = nr_pages - 1; i; i--) {
+		uint64_t other = next_random() % (i + 1);
+		uint32_t was = order[i];
+
+		order[i] = order[other];
+		order[other] = was;
+	}
+	/* It is the walker's own memory that is to be swapped, not this. */
+	if (mlock(order, nr_pages * sizeof(*order)))
+		err(1, "mlock");
+	return order;
+}
+
+static void print(double us, uint64_t steps, struct counters from)
+{
+	struct counters to = count();
+
+	printf("value=%.4f steps=%llu swapped_in=%.4f swapped_out=%.4f\n",
+	       us / steps, (unsigned long long)steps,
+	       (double)(to.in - from.in) / steps,
+	       (double)(to.out - from.out) / steps);
+}
+
+static void walk_swap(unsigned int passes)
+{
+	uint32_t *order = permutation();
+	struct counters before;
+	double start, us;
+
+	fill();
+	for (uint64_t i = 0; i < nr_pages; i++)
+		memory[order[i] * PAGE]++;
+	say("swap");
+	before = count();
+	start = now_us();
+	for (unsigned int pass = 0; pass < passes; pass++)
+		for (uint64_t i = 0; i < nr_pages; i++)
+			memory[order[i] * PAGE]++;
+	us = now_us() - start;
+	print(us, passes * nr_pages, before);
+	rest();
+	say("");
+	for (uint64_t i = 0; i < nr_pages; i++)
+		check(i);
+}
+
+static void walk_in(void)
+{
+	uint64_t half = nr_pages / 2;
+	volatile uint8_t *bytes = memory;
+	struct counters before;
+	double start, us;
+
+	fill();
+	for (uint64_t i = 0; i < nr_pages; i++)
+		(void)bytes[i * PAGE];
+	if (munmap(memory + half * PAGE, (nr_pages - half) * PAGE))
+		err(1, "munmap");
+	say("in");
+	before = count();
+	start = now_us();
+	for (uint64_t i = 0; i < half; i++)
+		(void)bytes[i * PAGE];
+	us = now_us() - start;
+	print(us, half, before);
+	rest();
+	say("");
+	for (uint64_t i = 0; i < half; i++)
+		check(i);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 7)
+		errx(2, "usage: walker swap|in MB CORPUS SEED PASSES MARK");
+	nr_pages = strtoull(argv[2], NULL, 0) * (1048576 / PAGE);
+	open_corpus(argv[3]);
+	rng = strtoull(argv[4], NULL, 0);
+	mark = argv[6];
+	if (nr_pages < 2 || nr_pages > UINT32_MAX)
+		errx(2, "that is no size: %s", argv[2]);
+	memory = map(nr_pages * PAGE, MAP_ANONYMOUS | MAP_NORESERVE, -1);
+	madvise(memory, nr_pages * PAGE, MADV_NOHUGEPAGE);
+	if (!strcmp(argv[1], "swap"))
+		walk_swap(strtoul(argv[5], NULL, 0));
+	else
+		walk_in();
+	return 0;
+}

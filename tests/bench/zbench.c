@@ -151,15 +151,18 @@ static int bench_thread(void *data)
 static void shuffle(u32 *order, u32 nr, const struct job *job, u32 nth)
 {
 	struct rnd_state rnd;
-	u32 i;
+	u32 i, other;
 
 	for (i = 0; i < nr; i++)
 		order[i] = i;
 	if (!job->random)
 		return;
 	prandom_seed_state(&rnd, job->seed + nth);
-	for (i = nr - 1; i; i--)
-		swap(order[i], order[prandom_u32_state(&rnd) % (i + 1)]);
+	for (i = nr - 1; i; i--) {
+		/* Not inside swap(), which evaluates its arguments twice. */
+		other = prandom_u32_state(&rnd) % (i + 1);
+		swap(order[i], order[other]);
+	}
 }
 
 static void free_thread(struct thread *t)

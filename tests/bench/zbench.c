@@ -15,6 +15,7 @@
  *
  * op is read, write, discard or codec; codec takes no device and needs
  * alg=lz4, lzo-rle or lzo instead of the rest. The answer is a line of JSON.
+ * op=lock takes and drops a lock for each page: what statistics say of nothing.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -60,6 +61,7 @@ static u32 nr_pages;
  * @random: bios in random order rather than one after the other
  * @seed: of that order
  * @alg: codec to time instead of a device
+ * @lock: take a lock instead
  */
 struct job {
 	enum req_op op;
@@ -69,6 +71,7 @@ struct job {
 	u32 random;
 	u32 seed;
 	char alg[16];
+	bool lock;
 };
 
 /**
@@ -100,6 +103,7 @@ struct thread {
 };
 
 static DEFINE_MUTEX(run_lock);
+static DEFINE_RAW_SPINLOCK(zbench_empty_lock);
 static char result[512] = "{}\n";
 
 static int send_bio(struct thread *t, struct bio *bio, struct bio_vec *vecs,
@@ -427,6 +431,15 @@ static int run_codec(const struct job *job)
 	return ret;
 }
 
+static int run_lock_only(const struct job *job)
+{
+	for (u32 i = 0; i < job->pages; i++) {
+		raw_spin_lock(&zbench_empty_lock);
+		raw_spin_unlock(&zbench_empty_lock);
+	}
+	return 0;
+}
+
 static int parse_word(struct job *job, char *word)
 {
 	char *value = strchr(word, '=');
@@ -455,6 +468,8 @@ static int parse_word(struct job *job, char *word)
 		job->op = REQ_OP_WRITE;
 	else if (!strcmp(value, "discard"))
 		job->op = REQ_OP_DISCARD;
+	else if (!strcmp(value, "lock"))
+		job->lock = true;
 	else if (strcmp(value, "codec"))
 		return -EINVAL;
 	return 0;
@@ -475,6 +490,8 @@ static int run(char *text)
 	    !job.threads || job.threads > MAX_THREADS ||
 	    job.pages / job.threads < job.bio_pages)
 		return -EINVAL;
+	if (job.lock)
+		return run_lock_only(&job);
 	return job.alg[0] ? run_codec(&job) : run_bios(&job);
 }
 

@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Inside a guest: file operations, git diff and bios, by many at once, with
+# both drivers in turn: see scale.sh for the options.
+set -u
+. "$(dirname "$0")/guest-lib.sh"
+# shellcheck disable=SC2153 # they come from scale.sh
+: "$BENCH_KO" "$CORPUS_FILE" "$ROUNDS" "$ALG" "$DISK" "$PARALLEL" "$FILE_TIME"
+: "$TREES" "$TREE" "$DIFFS" "$PAGES" "$FILEOPS"
+DBG=/sys/kernel/debug/zbench
+MNT=/tmp/mnt
+
+words() {
+	echo $#
+}
+
+# --- Bios --------------------------------------------------------------------
+
+bios() { # ours | theirs
+	local threads op
+
+	device "$ALG" $((PAGES * 4096))
+	echo "op=write bio=16 pages=$PAGES random=1 seed=9" >$DBG/run ||
+		fail "cannot fill the device"
+	for threads in $THREADS; do
+		for op in read write; do
+			step "$1: $op by $threads threads"
+			echo "op=$op threads=$threads pages=$PAGES random=1 seed=$round" \
+				>$DBG/run || fail "cannot $op with $threads threads"
+			result_line "{\"test\": \"bio-$op\", \"config\": \"$1\", \
+\"round\": $round, \"unit\": \"pages/s\", $(sed 's/^{//; s/"pages_per_s"/"value"/' $DBG/result)"
+		done
+	done
+	reset_device
+}
+
+# --- Files -------------------------------------------------------------------
+
+mount_device() {
+	device "$ALG" "$DISK"
+	mkfs.ext4 -q -E nodiscard /dev/zram0 || fail "cannot make a file system"
+	mkdir -p $MNT
+	mount -t ext4 /dev/zram0 $MNT || fail "cannot mount"
+}
+
+file_ops() { # ours | theirs
+	local test where parallel value
+
+	for test in open creat fsync; do
+		for where in same different; do
+			for parallel in $PARALLEL; do
+				step "$1: $test, $where folder, $parallel processes"
+				value=$("$FILEOPS" $test $where "$parallel" "$FILE_TIME" \
+					$MNT "$CORPUS_FILE") || fail "fileops failed"
+				result test="files-$test" config="$1" where=$where \
+					parallel="$parallel" value="$value" unit=ops/s
+			done
+		done
+	done
+}
+
+# Sets real, user, sys, seconds of git diff in the first N trees at once.
+git_diff() { # N
+	local TIMEFORMAT='%R %U %S'
+
+	read -r real user sys < <({ time diff_all "$1"; } 2>&1 | tail -1)
+}
+
+diff_all() { # N
+	local i
+
+	for ((i = 1; i <= $1; i++)); do
+		git -C "$MNT/$i" diff >"/tmp/diff.$i" &
+	done
+	wait
+}
+
+trees() { # ours | theirs
+	local n i most=0
+
+	for n in $TREES; do
+		((n > most)) && most=$n
+	done
+	for ((i = 1; i <= most; i++)); do
+		mkdir $MNT/$i
+		tar -C $MNT/$i -xf "$TREE" || fail "no room for tree $i: DISK=$DISK"
+		git -C $MNT/$i status >/dev/null || fail "git status"
+	done
+	for n in $TREES; do
+		step "$1: git diff on $n trees"
+		git_diff "$n"
+		for i in $(seq "$DIFFS"); do
+			git_diff "$n"
+			result test=git-cached config="$1" trees="$n" value="$real" \
+				unit=s user="$user" sys="$sys"
+		done
+		sync
+		echo 3 >/proc/sys/vm/drop_caches
+		git_diff "$n"
+		result test=git-cold config="$1" trees="$n" value="$real" unit=s \
+			user="$user" sys="$sys"
+	done
+	grep -q '^+/\* changed' "/tmp/diff.$most" || fail "git diff found nothing"
+}
+
+one_driver() { # ours | theirs
+	load "$1"
+	bios "$1"
+	mount_device
+	file_ops "$1"
+	trees "$1"
+	umount $MNT || fail "cannot unmount"
+	reset_device
+	unload
+}
+
+insmod "$BENCH_KO" corpus="$CORPUS_FILE" || fail "cannot load zbench"
+git config --global safe.directory '*'
+# shellcheck disable=SC2086 # lists
+steps $((ROUNDS * 2 * (2 * $(words $THREADS) + 6 * $(words $PARALLEL) +
+	$(words $TREES))))
+for round in $(seq "$ROUNDS"); do
+	for who in $(alternate "$round" ours theirs); do
+		one_driver "$who"
+	done
+done

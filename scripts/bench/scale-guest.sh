@@ -6,8 +6,8 @@
 set -u
 . "$(dirname "$0")/guest-lib.sh"
 # shellcheck disable=SC2153 # they come from scale.sh
-: "$BENCH_KO" "$CORPUS_FILE" "$ROUNDS" "$ALG" "$DISK" "$PARALLEL" "$FILE_TIME"
-: "$TREES" "$TREE" "$DIFFS" "$PAGES" "$FILEOPS"
+: "$BENCH_KO" "$CORPUS_FILE" "$ROUNDS" "$ALG" "$DISK" "$PARALLEL" "$FILE_TIME" \
+	"$TREES" "$TREE" "$DIFFS" "$THREADS" "$PAGES" "$FILEOPS"
 DBG=/sys/kernel/debug/zbench
 MNT=/tmp/mnt
 

@@ -10,8 +10,8 @@
  *          (read) each page of the first half once: pages come in, and hardly
  *          any has to go
  *
- * While it counts, MARK holds a word, so that somebody else can watch just
- * that; it rests a while before and after. Prints a line of NAME=VALUE words:
+ * While it counts, the file MARK holds a word, so that somebody else can watch
+ * just that; it rests a while before and after. Prints a line of NAME=VALUE words:
  * time per page, and pages swapped in and out per page.
  *
  * Each page begins with its number, so no two are the same, and at the end of
@@ -183,7 +183,7 @@ static void walk_swap(unsigned int passes)
 	fill();
 	for (uint64_t i = 0; i < nr_pages; i++)
 		memory[order[i] * PAGE]++;
-	say("swap");
+	say("on");
 	before = count();
 	start = now_us();
 	for (unsigned int pass = 0; pass < passes; pass++)
@@ -209,7 +209,7 @@ static void walk_in(void)
 		(void)bytes[i * PAGE];
 	if (munmap(memory + half * PAGE, (nr_pages - half) * PAGE))
 		err(1, "munmap");
-	say("in");
+	say("on");
 	before = count();
 	start = now_us();
 	for (uint64_t i = 0; i < half; i++)

@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Many at once: file operations, git diff, bios from threads; locks for a page."""
+import bench_plot
+from bench_stats import distinct, headline, median, number, ratio, select, values
+from bench_stats import with_spread
+
+BOTH = ("ours", "theirs")
+FILE_TESTS = (("open", "open/close"), ("creat", "creat/unlink"),
+              ("fsync", "creat/write/fsync/unlink"))
+# The locks of a page's way through a driver; others are the block layer's
+LOCKS = (
+    ("ours", "zram_slot", "slot"),
+    ("ours", "&stream->lock", "stream"),
+    ("ours", "&pool->lock", "pool"),
+    ("theirs", "zram->table[index].lock", "slot"),
+    ("theirs", "&per_cpu_ptr(comp->stream, cpu)->lock", "stream"),
+    ("theirs", "&pool->lock", "pool"),
+    ("theirs", "&class->lock", "size class"),
+    ("theirs", "zspage->lock", "zspage"),
+    ("theirs", "&zsl->lock", "zspage's own spin lock"),
+)
+# Everything of the allocator
+POOL = ("pool", "size class", "zspage", "zspage's own spin lock")
+
+
+def report(meta, rows, page):
+    """All four parts."""
+    options = meta.get("options", {})
+    files(options, rows, page)
+    git(meta, rows, page)
+    bios(options, rows, page)
+    locks(options, rows, page)
+
+
+def medians(rows, **where):
+    """Median for each driver, None where there is none."""
+    return [median(found) if (found := values(rows, config=who, **where)) else None
+            for who in BOTH]
+
+
+# --- File operations ----------------------------------------------------------
+
+def files(options, rows, page):
+    """The text's table: throughput relative to one process."""
+    page.heading("File operations")
+    page.text(
+        "Processes that do the same to files of their own, in one folder or each in its own, on "
+        f"ext4 on the device: `tests/bench/fileops.c`, {options.get('FILE_TIME')} s for each "
+        f"figure, N = {options.get('ROUNDS')}. Relative throughput in percent: 100 is one "
+        "process in the same folder on the in-tree driver (higher is better). The first two "
+        "tests are those of the text; ext4 answers them from its caches, and the driver hardly "
+        "takes part. In the third each file gets 16 KiB of the corpus and is synced, so the "
+        "device is written to.")
+    for test, title in FILE_TESTS:
+        found = select(rows, test=f"files-{test}")
+        if found:
+            page.pre(file_table(title, found))
+    draw_files(rows, page)
+
+
+def file_table(title, rows):
+    """One test as in the text."""
+    _, base = medians(rows, where="same", parallel=min(distinct(rows, "parallel")))
+    base = base or 1
+    lines = [f"{title}  (100 = {number(base)} operations/s)",
+             f"{'':14} {'in-tree':>9} {'ours':>9}   ours/in-tree"]
+    for where in ("same", "different"):
+        lines.append(f"{where} folder")
+        for parallel in distinct(rows, "parallel"):
+            mine, its = (values(rows, config=who, where=where, parallel=parallel)
+                         for who in BOTH)
+            if mine and its:
+                lines.append(f"{parallel:14} {100 * median(its) / base:9.1f} "
+                             f"{100 * median(mine) / base:9.1f}   {ratio(mine, its)}")
+    return lines
+
+
+def draw_files(rows, page):
+    """Throughput against processes."""
+    tests = [(test, title) for test, title in FILE_TESTS
+             if select(rows, test=f"files-{test}")]
+    if not tests:
+        return
+    figure, axes = bench_plot.new(len(tests), 2)
+    for nth, (test, title) in enumerate(tests):
+        for low, where in enumerate(("same", "different")):
+            found = select(rows, test=f"files-{test}", where=where)
+            series = {who: by(select(found, config=who), "parallel") for who in BOTH}
+            at = axes[low * len(tests) + nth]
+            bench_plot.lines(at, series, f"{title}, {where} folder", "processes",
+                             "operations/s")
+            at.set_xscale("log", base=2)
+    bench_plot.legend(figure, axes[0])
+    page.figure(figure, "File operations per second", "files")
+
+
+def by(rows, name):
+    """{field: values}."""
+    return {key: values(rows, **{name: key}) for key in distinct(rows, name)}
+
+
+# --- git diff -------------------------------------------------------------------
+
+def git(meta, rows, page):
+    """The text's little table, and one with empty caches."""
+    options = meta.get("options", {})
+    trees = distinct(select(rows, test="git-cached"), "trees")
+    if not trees:
+        return
+    page.heading("git diff, one process for each tree")
+    page.text(
+        f"Trees of {options.get('FILES')} files of the kernel's source ({meta.get('tree_mib')} "
+        f"MiB each with the repository), one file in twenty changed; git {meta.get('git')}. "
+        "Seconds, median and spread. Cached as in the text, where the driver does nothing; and "
+        "with the caches dropped, where all that git looks at is read from the device.")
+    for test, title in (("git-cached", "cached"), ("git-cold", "from the device")):
+        found = select(rows, test=test)
+        header = [title, "in-tree real", "user", "sys", "ours real", "user", "sys",
+                  "ours/in-tree"]
+        lines = []
+        for n in trees:
+            its = select(found, trees=n, config="theirs")
+            mine = select(found, trees=n, config="ours")
+            if its and mine:
+                lines.append([f"{n} trees", *git_cells(its), *git_cells(mine),
+                              str(ratio([r["value"] for r in mine],
+                                        [r["value"] for r in its]))])
+        page.table(header, lines)
+
+
+def git_cells(rows):
+    """Real with its spread, user, sys."""
+    return [with_spread([row["value"] for row in rows], 3),
+            *(number(median(float(row[name]) for row in rows), 3)
+              for name in ("user", "sys"))]
+
+
+# --- Bios -----------------------------------------------------------------------
+
+def bios(options, rows, page):
+    """Throughput and the worst bio."""
+    threads = distinct(select(rows, test="bio-read"), "threads")
+    if not threads:
+        return
+    page.heading("Bios from threads in the kernel")
+    page.text(
+        "Single-page bios in random order from pinned threads, each on a part of its own of a "
+        f"device of {options.get('PAGES')} pages that is full (writes are overwrites): "
+        f"`tests/bench/zbench.c`, N = {options.get('ROUNDS')}. The worst bio is the median over "
+        "rounds of the slowest one; with more threads than CPUs that is mostly the scheduler, "
+        "and it and p99 count what a busy host takes away.")
+    lines = []
+    for test in ("bio-read", "bio-write"):
+        for n in threads:
+            its, mine = (select(rows, test=test, threads=n, config=who)
+                         for who in ("theirs", "ours"))
+            if its and mine:
+                lines.append([f"{test[4:]}, {n} threads", *bio_cells(its), *bio_cells(mine),
+                              str(ratio([r["value"] for r in mine],
+                                        [r["value"] for r in its]))])
+    page.table(["", "in-tree pages/s", "p99 us", "worst us", "ours pages/s", "p99 us",
+                "worst us", "ours/in-tree"], lines)
+    draw_bios(rows, page)
+
+
+def bio_cells(rows):
+    """Throughput, 99 % and worst latency."""
+    return [with_spread([row["value"] for row in rows]),
+            *(number(median(row[name] for row in rows) / 1000)
+              for name in ("p99_ns", "max_ns"))]
+
+
+def draw_bios(rows, page):
+    """Throughput and worst latency against threads."""
+    figure, axes = bench_plot.new(2, 2)
+    for nth, test in enumerate(("bio-read", "bio-write")):
+        found = select(rows, test=test)
+        bench_plot.lines(axes[nth], {who: by(select(found, config=who), "threads")
+                                     for who in BOTH},
+                         test[4:], "threads", "pages/s")
+        worst = [{**row, "value": row["max_ns"] / 1e6} for row in found]
+        bench_plot.lines(axes[2 + nth], {who: by(select(worst, config=who), "threads")
+                                         for who in BOTH},
+                         f"{test[4:]}, slowest bio", "threads", "ms")
+    for at in axes:
+        at.set_xscale("log", base=2)
+    bench_plot.legend(figure, axes[0])
+    page.figure(figure, "Pages per second, and the slowest bio", "bios")
+
+
+# --- Locks ----------------------------------------------------------------------
+
+def kind_of(row):
+    """What a lock is, by its name in lock_stat (#2 and -R follow it), or None."""
+    name = row["lock"].split("#")[0]
+    for config, lock, kind in LOCKS:
+        if row["config"] == config and name.removesuffix("-R").removesuffix("-W") == lock:
+            return kind
+    return None
+
+
+def lock_sums(rows, test, bio, config):
+    """{kind: (acquisitions per page, hold ns per page)}, medians over rounds."""
+    sums = {}
+    for row in select(rows, test=test, bio=bio, config=config):
+        kind = kind_of(row)
+        if kind:
+            key = (kind, row["round"])
+            times, hold = sums.get(key, (0, 0))
+            sums[key] = (times + row["value"], hold + row["hold_ns_per_page"])
+    kinds = dict.fromkeys(kind for kind, _ in sums)
+    return {kind: tuple(median(pair[i] for (k, _), pair in sums.items() if k == kind)
+                        for i in (0, 1)) for kind in kinds}
+
+
+def empty_hold(rows):
+    """What lock statistics say of a lock that is held for nothing, in ns."""
+    found = [row["hold_ns"] for row in select(rows, test="lock-empty")
+             if row["lock"].startswith("zbench_empty_lock")]
+    return median(found) if found else 0
+
+
+def locks(options, rows, page):
+    """Acquisitions and hold time for a page."""
+    empty = empty_hold(rows)
+    if not empty:
+        return
+    page.heading("Locks taken for a page")
+    page.text(
+        "From /proc/lock_stat of a kernel built like the others but with lock statistics, one "
+        f"thread, {options.get('PAGES')} pages. For each lock how often it is taken for a page, "
+        "for how long it is held, all that together, and how much of that is the counting: "
+        f"a lock that is taken and dropped at once is held for {number(empty)} ns on this "
+        "kernel. Locks taken inside others count in them, too.",
+        "In User Mode Linux the in-tree allocator cannot keep an object's size class in its "
+        "handle, as it does on x86-64; there freeing, and so overwriting, takes its pool lock "
+        "(for reading) once less for a page.")
+    lines = []
+    for test, bio, title in (("fill", 1, "first write"), ("read", 1, "read"),
+                             ("overwrite", 1, "overwrite"), ("read", 16, "read, 16 pages"),
+                             ("overwrite", 16, "overwrite, 16 pages")):
+        for config in BOTH:
+            for kind, (times, hold) in lock_sums(rows, f"lock-{test}", bio, config).items():
+                lines.append([f"{title}: {bench_plot.name_of(config)}, {kind}",
+                              number(times, 3), number(hold), number(times * empty)])
+    page.table(["", "times/page", "held ns/page", "counting"], lines)
+    page.text("All locks of the allocator together:")
+    page.table(["", "in-tree times/page", "ours times/page"],
+               [[title, *(number(sum(times for kind, (times, _) in
+                                     lock_sums(rows, f"lock-{test}", bio, config).items()
+                                     if kind in POOL), 3) for config in ("theirs", "ours"))]
+                for test, bio, title in (("read", 1, "read"), ("overwrite", 1, "overwrite"),
+                                         ("read", 16, "read, 16 pages"),
+                                         ("overwrite", 16, "overwrite, 16 pages"))])
+
+
+def headlines(_meta, rows):
+    """The extremes of each part."""
+    found = []
+    for test in ("bio-read", "bio-write"):
+        for n in distinct(select(rows, test=test), "threads"):
+            found.append(headline(f"{test[4:]}s of single pages, {n} threads", "pages/s",
+                                  *(values(rows, test=test, threads=n, config=who)
+                                    for who in BOTH), lower_is_better=False))
+    for test, title in FILE_TESTS:
+        most = max(distinct(select(rows, test=f"files-{test}"), "parallel"), default=None)
+        for n in sorted({1, most} - {None}):
+            mine, its = (values(rows, test=f"files-{test}", where="different", parallel=n,
+                                config=who) for who in BOTH)
+            if mine and its:
+                found.append(headline(f"{title} on ext4, {n} at once", "ops/s", mine, its,
+                                      lower_is_better=False))
+    for test, title in (("git-cached", "cached"), ("git-cold", "caches dropped")):
+        most = max(distinct(select(rows, test=test), "trees"), default=None)
+        mine, its = (values(rows, test=test, trees=most, config=who) for who in BOTH)
+        if mine and its:
+            found.append(headline(f"git diff on {most} trees, {title}", "s", mine, its))
+    return [row for row in found if row]

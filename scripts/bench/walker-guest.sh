@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Inside a guest with little memory: both experiments of the page walker, with
+# both drivers in turn: see walker.sh for the options.
+set -u
+. "$(dirname "$0")/guest-lib.sh"
+# shellcheck disable=SC2153 # they come from walker.sh
+: "$WALKER" "$CORPUS_FILE" "$ROUNDS" "$ALG" "$DISK" "$WALK_MB" "$PASSES"
+MARK=/tmp/mark
+
+walk() { # ours | theirs, swap | in
+	local words name=walk-$2
+
+	step "$1: $2"
+	if [ -n "${PROFILE:-}" ]; then
+		MARK=/run/vm/mark-$1-$2-$round
+		name=profiled-$2
+	fi
+	words=$("$WALKER" "$2" "$WALK_MB" "$CORPUS_FILE" "$round" "$PASSES" "$MARK") ||
+		fail "the walker failed"
+	# shellcheck disable=SC2086 # NAME=VALUE words
+	result test="$name" config="$1" unit=us/page $words \
+		memory_used_max="$(mm_stat 5)"
+}
+
+one_driver() { # ours | theirs
+	load "$1"
+	[ -z "${PROFILE:-}" ] || cp /proc/kallsyms "/run/vm/kallsyms-$1-$round"
+	device "$ALG" "$DISK"
+	mkswap /dev/zram0 >/dev/null || fail "cannot make swap"
+	swapon /dev/zram0 || fail "cannot swap"
+	walk "$1" swap
+	walk "$1" in
+	swapoff /dev/zram0 || fail "swapoff"
+	reset_device
+	unload
+}
+
+steps $((ROUNDS * 4))
+for round in $(seq "$ROUNDS"); do
+	for who in $(alternate "$round" ours theirs); do
+		one_driver "$who"
+	done
+done

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# make bench-walker: a program with more memory than there is walks through it,
+# on swap on the device, with both drivers: time per page, and by a profile of
+# the whole virtual machine where it goes.
+#
+#   WALK_MB      memory of the walker, MEM that of the machine
+#   PASSES       counted walks of experiment 1
+#   PROFILES     rounds of the profile, besides ROUNDS without it
+set -euo pipefail
+
+. "$(dirname "$0")/lib.sh"
+
+# All processes below one.
+family() { # PID
+	local child
+
+	echo "$1"
+	for child in $(pgrep -P "$1"); do
+		family "$child"
+	done
+}
+
+# The walker writes to mark-DRIVER-EXPERIMENT-ROUND while it counts: so long is
+# the machine watched. Another process ends this function.
+watch_marks() {
+	local mark perf pids
+
+	while sleep 0.02; do
+		for mark in "$OUT"/mark-*; do
+			[ -s "$mark" ] || continue
+			pids=$(family "$(cat "$OUT"/uml/*/pid)" | paste -sd,)
+			perf record -q -e cpu-clock -F "$FREQUENCY" -p "$pids" \
+				-o "$OUT/perf-${mark##*/mark-}" >>"$OUT/perf.log" 2>&1 &
+			perf=$!
+			while [ -s "$mark" ]; do
+				sleep 0.02
+			done
+			kill -INT $perf
+			wait $perf || true
+			rm -f "$mark"
+		done
+	done
+}
+
+# Where each function of this driver comes from.
+list_functions() {
+	local object
+
+	for object in "$(dirname "$OURS")"/z*.o; do
+		[ "$(basename "$object")" = zram.o ] || [[ $object == *.mod.o ]] ||
+			nm "$object" | awk -v file="$(basename "$object" .o)" \
+				'$2 ~ /[tT]/ { print $3, file }'
+	done >"$OUT/functions"
+}
+
+profile() {
+	local watch
+
+	perf record -q -e cpu-clock -o "$OUT/perf-try" true >"$OUT/perf.log" 2>&1 ||
+		{ say "no profile: perf does not work here, see $OUT/perf.log"; return 0; }
+	rm -f "$OUT"/perf-* "$OUT"/mark-* "$OUT"/kallsyms-*
+	list_functions
+	watch_marks &
+	watch=$!
+	bench_guest --env WALKER="$WALKER" --env ROUNDS="$PROFILES" --env PROFILE=1
+	kill $watch
+	wait $watch 2>/dev/null || true
+	"$PYTHON" "$BENCH_DIR/profile.py" "$OUT" >>"$RESULT"
+}
+
+bench_begin walker
+option CPUS 1
+option MEM 256M
+option WALK_MB 384
+option DISK 1G
+option ALG lzo-rle
+option ROUNDS 10 3
+option PASSES 3 1
+option PROFILES 3 1
+option FREQUENCY 2000
+bench_kernel uml-perf
+bench_corpus
+WALKER=$(bench_program walker)
+bench_meta
+bench_guest --env WALKER="$WALKER"
+profile
+bench_finish

@@ -1,0 +1,185 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# Inside a guest: the six fio tests with growing numbers of jobs, on lists of 4
+# and 8 streams, on streams per CPU, and on the in-tree driver. PART says what
+# is taken from it:
+#
+#   speed          MB/s, seconds, context switches (User Mode Linux)
+#   instructions   executed by fio, user and kernel: one CPU, -icount (QEMU)
+#   contention     locks that were not free, from lock_stat (User Mode Linux)
+set -u
+. "$(dirname "$0")/guest-lib.sh"
+# shellcheck disable=SC2153 # they come from streams.sh
+: "$PART" "$JOBS" "$ALGS" "$ROUNDS" "$DISK" "$IO" "$BS" "$CORPUS_FILE"
+TESTS=(read randread write randwrite rw randrw)
+CONFIGS="list4 list8 ours theirs"
+FIO=$(dirname "$(realpath "$0")")/streams.fio
+GROUP=/sys/fs/cgroup/fio
+
+# fio leaves the output of "dd" where it is started.
+cd /tmp || exit
+for i in {1..10}; do
+	truncate -s 64M "/tmp/pages$i"
+done
+
+# All tests in one run of fio, each with so many jobs, one test after the other
+# since each is a file of its own: starting fio is most of a short run. Prints
+# KiB/s read and written, a line for each test (terse output, version 3).
+run_fio() { # JOBS IO TEST...
+	local i jobs=$1 io=$2 args=()
+	shift 2
+
+	for ((i = 1; i <= jobs; i++)); do
+		args+=("--section=job$i")
+	done
+	IO=$io BS=$BS CORPUS_FILE=$CORPUS_FILE \
+		fio --minimal "${args[@]}" "${@/%/.fio}" >fio.out 2>&1 ||
+		{ tail -5 fio.out >&2; return 1; }
+	awk -F';' '/^3;/ { print $7, $48 }' fio.out
+}
+
+# A job file for each test; who only reads needs no pages.
+job_files() {
+	local test
+
+	for test in "${TESTS[@]}"; do
+		sed "s/\${RW}/$test/" "$FIO" >"$test.fio"
+	done
+	sed -i '/^exec_prerun/d' read.fio randread.fio
+}
+
+# Everybody's part of the device gets pages of the corpus.
+set_up() { # CONFIG ALGORITHM
+	case $1 in
+	list*)
+		load ours force_stream_list=1
+		device "$2" "$DISK" "${1#list}"
+		;;
+	*)
+		load "$1"
+		device "$2" "$DISK"
+		;;
+	esac
+	run_fio 10 "$DISK" write >/dev/null || fail "cannot fill the device"
+}
+
+switches() {
+	awk '/^ctxt/ { print $2 }' /proc/stat
+}
+
+now() {
+	echo "${EPOCHREALTIME/./}"
+}
+
+# The name of the default algorithm, as the driver itself has it.
+default_algorithm() {
+	load ours
+	sed 's/.*\[\(.*\)\].*/\1/' $SYS/comp_algorithm
+	unload
+}
+
+rate() { # TEST CONFIG ALGORITHM JOBS WAY KIB
+	[ "$6" = 0 ] || result test="$1" config="$2" alg="$3" jobs="$4" \
+		way="$5" unit=KiB/s value="$6"
+}
+
+speed() { # CONFIG ALGORITHM JOBS
+	local begin before us ctxt read_kib write_kib test
+
+	before=$(switches)
+	begin=$(now)
+	run_fio "$3" "$IO" "${TESTS[@]}" >rates || fail "fio with $3 jobs"
+	us=$(($(now) - begin))
+	ctxt=$(($(switches) - before))
+	for test in "${TESTS[@]}"; do
+		read -r read_kib write_kib || fail "fio said nothing about $test"
+		rate "$test" "$@" READ "$read_kib"
+		rate "$test" "$@" WRITE "$write_kib"
+	done <rates
+	result test=elapsed config="$1" alg="$2" jobs="$3" unit=s \
+		value="$((us / 1000000)).$(printf %06d $((us % 1000000)))"
+	result test=switches config="$1" alg="$2" jobs="$3" unit=switches \
+		value="$ctxt"
+}
+
+# CPU time, in microseconds: so many instructions each, see streams.sh.
+in_group() {
+	awk '/^usage_usec/ { print $2 }' $GROUP/cpu.stat
+}
+
+instructions() { # CONFIG ALGORITHM JOBS
+	local before
+
+	mkdir -p $GROUP
+	before=$(in_group)
+	(echo $BASHPID >$GROUP/cgroup.procs; run_fio "$3" "$IO" "${TESTS[@]}") >rates ||
+		fail "fio with $3 jobs"
+	result test=instructions config="$1" alg="$2" jobs="$3" \
+		unit=instructions value=$((($(in_group) - before) * PER_US))
+}
+
+# What lock_stat says: how often a lock was not free, how many microseconds that
+# took, and which of them. A lock is the driver's if it is waited for in its
+# module or in the kernel's zsmalloc.
+contended() {
+	awk '
+		/\[</ { if (/\[(zram|zsmalloc)\]/) own[name] = 1; next }
+		/: +[0-9]+ +[0-9]+ +[0-9.]+ / {
+			name = $0; sub(/:[^:]*$/, "", name); gsub(/^ +/, "", name)
+			line = $0; sub(/.*:/, "", line); split(line, field, " ")
+			waits[name] += field[2]; us[name] += field[5]
+		}
+		END {
+			for (name in waits) {
+				all += waits[name]
+				if (!own[name] || !waits[name]) continue
+				sum += waits[name]; time += us[name]
+				names = names (names ? ", " : "") name " " waits[name]
+			}
+			print sum + 0, time + 0, all + 0, names
+		}' /proc/lock_stat
+}
+
+contention() { # CONFIG ALGORITHM JOBS
+	local waits us all names
+
+	echo 0 >/proc/lock_stat
+	echo 1 >/proc/sys/kernel/lock_stat
+	run_fio "$3" "$IO" "${TESTS[@]}" >rates || fail "fio with $3 jobs"
+	echo 0 >/proc/sys/kernel/lock_stat
+	read -r waits us all names < <(contended)
+	result test=contention config="$1" alg="$2" jobs="$3" unit=waits \
+		value="$waits" us="$us" all="$all" locks="$names"
+}
+
+# shellcheck disable=SC2086 # lists
+main() {
+	local alg config jobs round algs=() alg_of
+
+	for alg_of in $ALGS; do
+		[ "$alg_of" != default ] || alg_of=$(default_algorithm)
+		algs+=("$alg_of")
+	done
+	job_files
+	set -- $JOBS
+	steps $((ROUNDS * ${#algs[@]} * 4 * $#))
+	for round in $(seq "$ROUNDS"); do
+		for alg in "${algs[@]}"; do
+			for config in $(alternate "$round" $CONFIGS); do
+				set_up "$config" "$alg"
+				for jobs in $JOBS; do
+					step "$config, $alg, $jobs jobs"
+					$PART "$config" "$alg" "$jobs"
+				done
+				result test=memory config="$config" alg="$alg" part=$PART \
+					unit=bytes value="$(mm_stat 3)" \
+					stored="$(mm_stat 1)" compressed="$(mm_stat 2)"
+				reset_device
+				unload
+			done
+		done
+	done
+}
+
+main

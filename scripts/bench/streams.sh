@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+#
+# make bench-streams: what streams per CPU are worth. fio read, randread, write,
+# randwrite, rw, randrw with a growing number of jobs on lists of 4 and 8
+# streams, on streams per CPU, and on the in-tree driver.
+set -euo pipefail
+
+. "$(dirname "$0")/lib.sh"
+
+bench_begin streams
+option CPUS $(($(nproc) < 4 ? $(nproc) : 4))
+option MEM 2G
+option ROUNDS 5 1
+option JOBS "1 2 3 4 5 6 7 8 9 10" "1 2 4 8"
+option ALGS "lzo default"
+option DISK 1280M 160M
+option IO 64M 32M
+option BS 64k
+bench_kernel uml-perf
+bench_corpus
+option COUNT_JOBS "1 2 4 8" "1 4"
+option COUNT_IO 4M 1M
+META+=("fio=$(fio --version)")
+bench_meta
+bench_guest --env PART=speed
+
+# Locks, by their own statistics
+bench_kernel uml-stat
+bench_guest --env PART=contention --env JOBS="$COUNT_JOBS" --env ROUNDS=1
+
+# Instructions. No counters in most virtual machines: there an emulated processor
+# tells, one instruction a nanosecond, also of the time that a process has had.
+bench_kernel 6.12
+bench_guest --cpus 1 --icount --env PART=instructions --env PER_US=1000 \
+	--env JOBS="$COUNT_JOBS" --env IO="$COUNT_IO" --env ROUNDS=1
+bench_finish

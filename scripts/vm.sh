@@ -11,6 +11,7 @@
 #   --timeout SEC    after which the guest is ended, default 600
 #   --out FOLDER     shared with the guest as /run/vm, default a temporary one
 #   --env NAME=TEXT  a variable for the script; may be repeated
+#   --icount         QEMU: one nanosecond of the guest is one instruction
 #   --append TEXT    more words for the kernel's command line
 #   --quiet          do not show what the script prints
 #
@@ -24,7 +25,7 @@ set -euo pipefail
 HERE=$(cd "$(dirname "$0")" && pwd)
 . "$HERE/common.sh"
 
-cpus=2 mem=1G timeout=600 out='' append='' quiet=''
+cpus=2 mem=1G timeout=600 out='' append='' quiet='' icount=''
 job_env=()
 
 parse() {
@@ -37,6 +38,7 @@ parse() {
 		--env) job_env+=("$2"); shift ;;
 		--append) append=$2; shift ;;
 		--quiet) quiet=y ;;
+		--icount) icount=y ;;
 		qemu) machine=qemu kernel=$2; shift ;;
 		uml | uml-perf | uml-stat) machine=uml kernel=$1 ;;
 		--) shift; job=("$@"); return ;;
@@ -71,7 +73,9 @@ common_append() {
 # --- QEMU -----------------------------------------------------------------
 
 accel() {
-	if grep -qwE 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
+	if [ -n "$icount" ]; then
+		echo "tcg,thread=single -icount shift=0,sleep=off"
+	elif grep -qwE 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
 		echo kvm
 	else
 		echo tcg,thread=multi
@@ -118,8 +122,9 @@ run_qemu() {
 	root=$("$HERE/kernel.sh" root "$kernel")
 	release=$("$HERE/kernel.sh" release "$kernel")
 	initramfs "$root" "$release" "$out/initramfs"
+	# shellcheck disable=SC2046 # words
 	timeout --kill-after=10 "$timeout" qemu-system-x86_64 \
-		-accel "$(accel)" -machine q35 -cpu max,la57=off \
+		-accel $(accel) -machine q35 -cpu max,la57=off \
 		-smp "$cpus" -m "$mem" \
 		-nodefaults -display none -no-reboot -serial stdio \
 		-kernel "$("$HERE/kernel.sh" image "$kernel")" \

@@ -4,9 +4,13 @@ import collections
 import json
 import math
 import random
+import re
 import statistics
 
 median = statistics.median
+
+# Units of rates and times
+SPEED = re.compile(r"/s$|^[mnu]?s(/|$)")
 
 # 97.5 % points of Student's t distribution, by degrees of freedom
 T975 = (math.nan, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262,
@@ -172,8 +176,7 @@ class Headline(collections.namedtuple(
         if not self.ratio.real:
             return "no difference seen"
         better = (self.ratio.value < 1) == self.lower_is_better
-        words = ("faster", "slower") if "/s" in self.unit or self.unit.endswith("s") \
-            or "s/" in self.unit else ("better", "worse")
+        words = ("faster", "slower") if SPEED.search(self.unit) else ("better", "worse")
         return words[0] if better else words[1]
 
 

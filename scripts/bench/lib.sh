@@ -142,7 +142,8 @@ bench_meta() {
 }
 
 # Runs NAME-guest.sh: output is progress, results go to RESULT by themselves.
-# CPUS and MEM are taken from the options unless given.
+# CPUS and MEM are taken from the options unless given. VM_WRAP is a command in
+# front of the machine.
 bench_guest() { # [VM-OPTION...]
 	local option args=()
 
@@ -159,7 +160,7 @@ bench_guest() { # [VM-OPTION...]
 	uml) args+=("$KERNEL") ;;
 	qemu) args+=(qemu "$KERNEL") ;;
 	esac
-	"$TOP/scripts/vm.sh" "${args[@]}" -- \
+	${VM_WRAP:-} "$TOP/scripts/vm.sh" "${args[@]}" -- \
 		"$BENCH_DIR/${BENCH_GUEST:-$BENCH-guest.sh}" >&2 ||
 		{ say "what was measured is in $RESULT; for a page of it:" \
 			"$BENCH_DIR/report.py $BENCH $RESULT $OUT"

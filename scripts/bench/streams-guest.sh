@@ -6,6 +6,7 @@
 # is taken from it:
 #
 #   speed          MB/s, seconds, context switches (User Mode Linux)
+#   nothing        whoever started this guest counts
 #   instructions   executed by fio, user and kernel: one CPU, -icount (QEMU)
 #   contention     locks that were not free, from lock_stat (User Mode Linux)
 set -u
@@ -13,7 +14,7 @@ set -u
 # shellcheck disable=SC2153 # they come from streams.sh
 : "$PART" "$JOBS" "$ALGS" "$ROUNDS" "$DISK" "$IO" "$BS" "$CORPUS_FILE"
 TESTS=(read randread write randwrite rw randrw)
-CONFIGS="list4 list8 ours theirs"
+CONFIGS=${CONFIGS:-list4 list8 ours theirs}
 FIO=$(dirname "$(realpath "$0")")/streams.fio
 GROUP=/sys/fs/cgroup/fio
 
@@ -103,6 +104,10 @@ speed() { # CONFIG ALGORITHM JOBS
 		value="$ctxt"
 }
 
+nothing() { # CONFIG ALGORITHM JOBS
+	run_fio "$3" "$IO" "${TESTS[@]}" >rates || fail "fio with $3 jobs"
+}
+
 # CPU time, in microseconds: so many instructions each, see streams.sh.
 in_group() {
 	awk '/^usage_usec/ { print $2 }' $GROUP/cpu.stat
@@ -155,7 +160,7 @@ contention() { # CONFIG ALGORITHM JOBS
 
 # shellcheck disable=SC2086 # lists
 main() {
-	local alg config jobs round algs=() alg_of
+	local alg config jobs algs=() configs alg_of
 
 	for alg_of in $ALGS; do
 		[ "$alg_of" != default ] || alg_of=$(default_algorithm)
@@ -163,18 +168,20 @@ main() {
 	done
 	job_files
 	set -- $JOBS
-	steps $((ROUNDS * ${#algs[@]} * 4 * $#))
+	read -ra configs <<<"$CONFIGS"
+	steps $((ROUNDS * ${#algs[@]} * ${#configs[@]} * $#))
 	for round in $(seq "$ROUNDS"); do
 		for alg in "${algs[@]}"; do
-			for config in $(alternate "$round" $CONFIGS); do
+			for config in $(alternate "$round" "${configs[@]}"); do
 				set_up "$config" "$alg"
 				for jobs in $JOBS; do
 					step "$config, $alg, $jobs jobs"
 					$PART "$config" "$alg" "$jobs"
 				done
-				result test=memory config="$config" alg="$alg" part=$PART \
-					unit=bytes value="$(mm_stat 3)" \
-					stored="$(mm_stat 1)" compressed="$(mm_stat 2)"
+				[ "$PART" != speed ] ||
+					result test=memory config="$config" alg="$alg" \
+					unit=bytes value="$(mm_stat 3)" stored="$(mm_stat 1)" \
+					compressed="$(mm_stat 2)"
 				reset_device
 				unload
 			done

@@ -8,6 +8,34 @@ set -euo pipefail
 
 . "$(dirname "$0")/lib.sh"
 
+# The processor's own counters, where perf has them: of one guest for each
+# configuration and number of jobs, less one that only fills the device.
+EVENTS=cycles,instructions,branches,branch-misses
+EVENTS+=,stalled-cycles-frontend,stalled-cycles-backend
+
+counted() { # CONFIG ALGORITHM JOBS
+	VM_WRAP="perf stat -x; -o $OUT/counted -e $EVENTS" \
+		bench_guest --quiet --env PART=nothing --env CONFIGS="$1" \
+		--env ALGS="$2" --env JOBS="$3" --env ROUNDS=1
+}
+
+hardware() { # ALGORITHM JOBS...
+	local alg=$1 config jobs
+	shift
+
+	for config in list4 list8 ours theirs; do
+		counted "$config" "$alg" ""
+		mv "$OUT/counted" "$OUT/counted.base"
+		for jobs; do
+			say "perf stat: $config, $alg, $jobs jobs"
+			counted "$config" "$alg" "$jobs"
+			"$PYTHON" "$BENCH_DIR/perf_stat.py" "$OUT/counted" \
+				"$OUT/counted.base" config="$config" alg="$alg" \
+				jobs="$jobs" >>"$RESULT"
+		done
+	done
+}
+
 bench_begin streams
 option CPUS $(($(nproc) < 4 ? $(nproc) : 4))
 option MEM 2G
@@ -22,8 +50,20 @@ bench_corpus
 option COUNT_JOBS "1 2 4 8" "1 4"
 option COUNT_IO 4M 1M
 META+=("fio=$(fio --version)")
+has_counters=''
+perf stat -x, -e instructions true 2>&1 | grep -q '^[0-9]' && has_counters=y
+META+=("counters=$has_counters")
 bench_meta
 bench_guest --env PART=speed
+
+if [ -n "$has_counters" ]; then
+	read -ra counted_algs <<<"$ALGS"
+	read -ra jobs <<<"$COUNT_JOBS"
+	[ -z "$QUICK" ] || counted_algs=("${counted_algs[0]}") jobs=("${jobs[-1]}")
+	for alg in "${counted_algs[@]}"; do
+		hardware "$alg" "${jobs[@]}"
+	done
+fi
 
 # Locks, by their own statistics
 bench_kernel uml-stat

@@ -74,7 +74,7 @@ common_append() {
 
 accel() {
 	if [ -n "$icount" ]; then
-		echo "tcg,thread=single -icount shift=0,sleep=off"
+		echo "tcg,thread=single -icount shift=0"
 	elif grep -qwE 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
 		echo kvm
 	else

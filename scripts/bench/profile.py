@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """profile.py FOLDER: samples of a virtual machine, by function, as lines of JSON.
 
-FOLDER holds perf-CONFIG-EXPERIMENT-ROUND, files of perf record, kallsyms-CONFIG-ROUND,
-the guest's symbols in that round, modules included, and "functions", which source
-file of this driver a function is in. In User Mode Linux the guest's kernel is a
-program with the guest's addresses: what is not of its symbols is the host.
+FOLDER holds perf-CONFIG-EXPERIMENT-TOUCH-ROUND, files of perf record,
+kallsyms-CONFIG-ROUND, the guest's symbols in that round, modules included, and
+"functions", which source file of this driver a function is in. In User Mode
+Linux the guest's kernel is a program with the guest's addresses: what is not of
+its symbols is the host.
 """
 import bisect
 import collections
@@ -20,6 +21,8 @@ import sys
 HOST = 1 << 63
 # No function is larger: beyond is something that has no symbol.
 LARGEST = 1 << 16
+# After the last function of the kernel: the C library
+END = "_einittext"
 SAMPLE = re.compile(r"\s*([0-9a-f]+)\s+(.*?)\s+\((.*)\)$")
 
 
@@ -41,7 +44,7 @@ class Symbols:
     def at(self, address):
         """Function and module at an address, or None."""
         i = bisect.bisect_right(self.starts, address) - 1
-        if i < 0 or address - self.starts[i] >= LARGEST:
+        if i < 0 or address - self.starts[i] >= LARGEST or self.found[i][1] == END:
             return None
         return self.found[i][1:]
 
@@ -66,8 +69,8 @@ def main():
     """All profiles in the folder."""
     folder = sys.argv[1]
     files = functions_of(folder)
-    for path in sorted(glob.glob(os.path.join(folder, "perf-*-*-*"))):
-        config, experiment, rnd = os.path.basename(path).split("-")[1:]
+    for path in sorted(glob.glob(os.path.join(folder, "perf-*-*-*-*"))):
+        config, experiment, touch, rnd = os.path.basename(path).split("-")[1:]
         symbols = Symbols(os.path.join(folder, f"kallsyms-{config}-{rnd}"))
         counts = collections.Counter()
         for address, name in samples(path):
@@ -79,7 +82,8 @@ def main():
         for (name, module), n in sorted(counts.items()):
             source = files.get(name, "") if module == "zram" and config == "ours" else ""
             print(json.dumps({
-                "test": f"profile-{experiment}", "config": config, "round": int(rnd),
+                "test": f"profile-{experiment}", "config": config, "touch": touch,
+                "round": int(rnd),
                 "function": name, "module": module, "source": source,
                 "value": n, "unit": "samples"}))
 

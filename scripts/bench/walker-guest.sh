@@ -6,38 +6,43 @@
 set -u
 . "$(dirname "$0")/guest-lib.sh"
 # shellcheck disable=SC2153 # they come from walker.sh
-: "$WALKER" "$CORPUS_FILE" "$ROUNDS" "$ALG" "$DISK" "$WALK_MB" "$PASSES"
+: "$WALKER" "$CORPUS_FILE" "$ROUNDS" "$ALG" "$DISK" "$WALK_MB" "$PASSES" "$TOUCH"
 MARK=/tmp/mark
 
-walk() { # ours | theirs, swap | in
+walk() { # ours | theirs, swap | in, user | kernel
 	local words name=walk-$2
 
-	step "$1: $2"
+	step "$1: $2, $3"
 	if [ -n "${PROFILE:-}" ]; then
-		MARK=/run/vm/mark-$1-$2-$round
+		MARK=/run/vm/mark-$1-$2-$3-$round
 		name=profiled-$2
 	fi
-	words=$("$WALKER" "$2" "$WALK_MB" "$CORPUS_FILE" "$round" "$PASSES" "$MARK") ||
+	words=$("$WALKER" "$2" "$3" "$WALK_MB" "$CORPUS_FILE" "$round" "$PASSES" "$MARK") ||
 		fail "the walker failed"
 	# shellcheck disable=SC2086 # NAME=VALUE words
-	result test="$name" config="$1" unit=us/page $words \
+	result test="$name" config="$1" touch="$3" unit=us/page $words \
 		memory_used_max="$(mm_stat 5)"
 }
 
 one_driver() { # ours | theirs
+	local touch
+
 	load "$1"
 	[ -z "${PROFILE:-}" ] || cp /proc/kallsyms "/run/vm/kallsyms-$1-$round"
 	device "$ALG" "$DISK"
 	mkswap /dev/zram0 >/dev/null || fail "cannot make swap"
 	swapon /dev/zram0 || fail "cannot swap"
-	walk "$1" swap
-	walk "$1" in
+	for touch in $TOUCH; do
+		walk "$1" swap "$touch"
+		walk "$1" in "$touch"
+	done
 	swapoff /dev/zram0 || fail "swapoff"
 	reset_device
 	unload
 }
 
-steps $((ROUNDS * 4))
+# shellcheck disable=SC2086 # a list
+steps $((ROUNDS * 4 * $(set -- $TOUCH; echo $#)))
 for round in $(seq "$ROUNDS"); do
 	for who in $(alternate "$round" ours theirs); do
 		one_driver "$who"

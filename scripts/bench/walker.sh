@@ -7,6 +7,8 @@
 #
 #   WALK_MB      memory of the walker, MEM that of the machine
 #   PASSES       counted walks of experiment 1
+#   TOUCH        who touches pages: user as in the text, or kernel, many in a
+#                system call, which spares the virtual machine's cost of faults
 #   PROFILES     rounds of the profile, besides ROUNDS without it
 set -euo pipefail
 
@@ -22,7 +24,7 @@ family() { # PID
 	done
 }
 
-# The walker writes to mark-DRIVER-EXPERIMENT-ROUND while it counts: so long is
+# The walker writes to mark-DRIVER-EXPERIMENT-TOUCH-ROUND while it counts: so long is
 # the machine watched. Another process ends this function.
 watch_marks() {
 	local mark perf pids
@@ -51,7 +53,7 @@ list_functions() {
 	for object in "$(dirname "$OURS")"/z*.o; do
 		[ "$(basename "$object")" = zram.o ] || [[ $object == *.mod.o ]] ||
 			nm "$object" | awk -v file="$(basename "$object" .o)" \
-				'$2 ~ /[tT]/ { print $3, file }'
+				'NF == 3 && $2 ~ /^[tT]$/ { print $3, file }'
 	done >"$OUT/functions"
 }
 
@@ -72,12 +74,13 @@ profile() {
 
 bench_begin walker
 option CPUS 1
-option MEM 256M
-option WALK_MB 384
+option MEM 256M 128M
+option WALK_MB 384 176
 option DISK 1G
 option ALG lzo-rle
 option ROUNDS 10 3
 option PASSES 3 1
+option TOUCH "user kernel"
 option PROFILES 3 1
 option FREQUENCY 2000
 bench_kernel uml-perf

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define PAGE	4096u
@@ -43,24 +44,22 @@ static void __attribute__((constructor)) open_corpus(void)
 	pthread_atfork(NULL, NULL, start_elsewhere);
 }
 
-/* As many bytes as there are from @page on, @len at most. */
-static size_t available(size_t page, size_t len)
-{
-	size_t rest = (corpus_pages - page) * PAGE;
-
-	return len < rest ? len : rest;
-}
-
 ssize_t write(int fd, const void *buf, size_t len)
 {
+	struct iovec vecs[2];
 	struct stat st;
-	size_t page;
+	size_t page, rest;
 
-	if (len < PAGE || fstat(fd, &st) || !S_ISREG(st.st_mode))
+	if (len < PAGE || len > corpus_pages * PAGE || fstat(fd, &st) ||
+	    !S_ISREG(st.st_mode))
 		return syscall(SYS_write, fd, buf, len);
 	page = __atomic_fetch_add(&position, (len + PAGE - 1) / PAGE,
 				  __ATOMIC_RELAXED) % corpus_pages;
-	/* Fewer bytes at the end of the corpus: programs write the rest. */
-	return syscall(SYS_write, fd, corpus + page * PAGE,
-		       available(page, len));
+	rest = (corpus_pages - page) * PAGE;
+	/* Whole, as programs expect: over the end of the corpus, if need be. */
+	vecs[0].iov_base = (void *)(corpus + page * PAGE);
+	vecs[0].iov_len = len < rest ? len : rest;
+	vecs[1].iov_base = (void *)corpus;
+	vecs[1].iov_len = len - vecs[0].iov_len;
+	return syscall(SYS_writev, fd, vecs, 2);
 }

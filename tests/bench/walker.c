@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * walker swap|in MB CORPUS SEED PASSES MARK: walks through memory that is
- * larger than the machine's, filled with the pages of CORPUS.
+ * walker swap|in user|kernel MB CORPUS SEED PASSES MARK: walks through memory
+ * that is larger than the machine's, filled with the pages of CORPUS.
  *
  *   swap   touch (write) the first byte of all pages in a random order, the
  *          same in each pass: once in a steady state, each step brings one page
@@ -9,6 +9,10 @@
  *   in     walk all pages in order, free the second half of them, and touch
  *          (read) each page of the first half once: pages come in, and hardly
  *          any has to go
+ *
+ * It touches pages itself (user), or has the kernel do it, many in one system
+ * call (kernel): it is the same for the kernel's memory management, and spares
+ * what a fault costs in a virtual machine where a fault is dear.
  *
  * While it counts, the file MARK holds a word, so that somebody else can watch
  * just that; it rests a while before and after. Prints a line of NAME=VALUE words:
@@ -26,11 +30,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PAGE		4096ul
 #define REST_NS		400000000l
+/* Pages touched in one system call */
+#define BATCH		1024u
 
 /**
  * struct counters - what the kernel has counted
@@ -47,6 +54,7 @@ static uint64_t nr_pages;
 static const uint8_t *corpus;
 static uint64_t corpus_pages;
 static const char *mark;
+static int by_kernel;
 static uint64_t rng;
 
 static uint64_t next_random(void)
@@ -145,13 +153,13 @@ static void check(uint64_t page)
 		     (unsigned long long)number);
 }
 
-static uint32_t *permutation(void)
+static uint32_t *make_order(int random)
 {
 	uint32_t *order = map(nr_pages * sizeof(*order), MAP_ANONYMOUS, -1);
 
 	for (uint64_t i = 0; i < nr_pages; i++)
 		order[i] = i;
-	for (uint64_t i = nr_pages - 1; i; i--) {
+	for (uint64_t i = nr_pages - 1; random && i; i--) {
 		uint64_t other = next_random() % (i + 1);
 		uint32_t was = order[i];
 
@@ -174,21 +182,56 @@ static void print(double us, uint64_t steps, struct counters from)
 	       (double)(to.out - from.out) / steps);
 }
 
+/* One byte of each page from /dev/zero, or to a file in memory. */
+static void touch_batch(const uint32_t *pages, unsigned int nr, int fd, int write)
+{
+	struct iovec vecs[BATCH];
+	ssize_t done;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		vecs[i].iov_base = memory + pages[i] * PAGE;
+		vecs[i].iov_len = 1;
+	}
+	done = write ? readv(fd, vecs, nr) : pwritev(fd, vecs, nr, 0);
+	if (done != (ssize_t)nr)
+		err(1, "touched %zd of %u pages", done, nr);
+}
+
+static void touch(const uint32_t *pages, uint64_t nr, int write)
+{
+	static int fd = -1;
+	volatile uint8_t *bytes = memory;
+
+	if (by_kernel && fd < 0) {
+		fd = write ? open("/dev/zero", O_RDONLY) : memfd_create("to", 0);
+		if (fd < 0)
+			err(1, "no file to read or write");
+	}
+	if (by_kernel)
+		for (uint64_t i = 0; i < nr; i += BATCH)
+			touch_batch(pages + i, nr - i < BATCH ? nr - i : BATCH,
+				    fd, write);
+	else if (write)
+		for (uint64_t i = 0; i < nr; i++)
+			bytes[pages[i] * PAGE]++;
+	else
+		for (uint64_t i = 0; i < nr; i++)
+			(void)bytes[pages[i] * PAGE];
+}
+
 static void walk_swap(unsigned int passes)
 {
-	uint32_t *order = permutation();
+	uint32_t *order = make_order(1);
 	struct counters before;
 	double start, us;
 
 	fill();
-	for (uint64_t i = 0; i < nr_pages; i++)
-		memory[order[i] * PAGE]++;
+	touch(order, nr_pages, 1);
 	say("on");
 	before = count();
 	start = now_us();
 	for (unsigned int pass = 0; pass < passes; pass++)
-		for (uint64_t i = 0; i < nr_pages; i++)
-			memory[order[i] * PAGE]++;
+		touch(order, nr_pages, 1);
 	us = now_us() - start;
 	print(us, passes * nr_pages, before);
 	rest();
@@ -199,21 +242,19 @@ static void walk_swap(unsigned int passes)
 
 static void walk_in(void)
 {
+	uint32_t *order = make_order(0);
 	uint64_t half = nr_pages / 2;
-	volatile uint8_t *bytes = memory;
 	struct counters before;
 	double start, us;
 
 	fill();
-	for (uint64_t i = 0; i < nr_pages; i++)
-		(void)bytes[i * PAGE];
+	touch(order, nr_pages, 0);
 	if (munmap(memory + half * PAGE, (nr_pages - half) * PAGE))
 		err(1, "munmap");
 	say("on");
 	before = count();
 	start = now_us();
-	for (uint64_t i = 0; i < half; i++)
-		(void)bytes[i * PAGE];
+	touch(order, half, 0);
 	us = now_us() - start;
 	print(us, half, before);
 	rest();
@@ -224,18 +265,19 @@ static void walk_in(void)
 
 int main(int argc, char **argv)
 {
-	if (argc != 7)
-		errx(2, "usage: walker swap|in MB CORPUS SEED PASSES MARK");
-	nr_pages = strtoull(argv[2], NULL, 0) * (1048576 / PAGE);
-	open_corpus(argv[3]);
-	rng = strtoull(argv[4], NULL, 0);
-	mark = argv[6];
+	if (argc != 8)
+		errx(2, "usage: walker swap|in user|kernel MB CORPUS SEED PASSES MARK");
+	by_kernel = !strcmp(argv[2], "kernel");
+	nr_pages = strtoull(argv[3], NULL, 0) * (1048576 / PAGE);
+	open_corpus(argv[4]);
+	rng = strtoull(argv[5], NULL, 0);
+	mark = argv[7];
 	if (nr_pages < 2 || nr_pages > UINT32_MAX)
-		errx(2, "that is no size: %s", argv[2]);
+		errx(2, "that is no size: %s", argv[3]);
 	memory = map(nr_pages * PAGE, MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	madvise(memory, nr_pages * PAGE, MADV_NOHUGEPAGE);
 	if (!strcmp(argv[1], "swap"))
-		walk_swap(strtoul(argv[5], NULL, 0));
+		walk_swap(strtoul(argv[6], NULL, 0));
 	else
 		walk_in();
 	return 0;

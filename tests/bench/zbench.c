@@ -481,7 +481,7 @@ static int run(char *text)
 	char *word;
 	int ret;
 
-	while ((word = strsep(&text, " \n"))) {
+	while ((word = strsep(&text, "\n "))) {
 		ret = *word ? parse_word(&job, word) : 0;
 		if (ret)
 			return ret;

@@ -4,8 +4,8 @@ import collections
 import re
 
 import bench_plot
-from bench_stats import distinct, headline, median, number, paired_ratio, select, values
-from bench_stats import with_spread
+from bench_stats import distinct, headline, median, number, paired_ratio, ratio, select
+from bench_stats import values, with_spread
 
 BOTH = ("ours", "theirs")
 EXPERIMENTS = (("swap", "1: one page in, one page out"), ("in", "2: pages in only"))
@@ -13,7 +13,7 @@ TOUCHES = (("user", "touched by the program"), ("kernel", "touched by the kernel
 KINDS = tuple((experiment, touch, f"{title}, {how}") for touch, how in TOUCHES
               for experiment, title in EXPERIMENTS)
 GROUPS = ("compression", "decompression", "driver", "allocator", "copying and clearing",
-          "block layer", "memory management", "virtual machine")
+          "locks", "block layer", "memory management", "virtual machine")
 # Sources of this driver that are its allocator
 ALLOCATOR = re.compile(r"zs(_|malloc)")
 # The first that matches; what none does is memory management and the rest of
@@ -26,6 +26,7 @@ KERNEL = (
         r"(LZ4_|LZ4HC_|lzo|ZSTD_|HUF_|FSE_|zlib_|deflate_|longest_match|sw842_)")),
     ("copying and clearing", re.compile(
         r"_*(memcpy|memset|memmove|copy_page|clear_page|memcmp)")),
+    ("locks", re.compile(r"(_raw_(spin|read|write)_|mutex_|queued_|down_|up_)")),
     ("block layer", re.compile(
         r"_*(bio_|blk_|submit_bio|bdev_|disk_|part_|block_|should_fail_bio|"
         r"end_swap_bio|update_io_ticks)")),
@@ -79,9 +80,11 @@ def report(meta, rows, page):
             f"(N = {options.get('PROFILES')}). Percent of all samples, and microseconds of a "
             "page that these are. `virtual machine` is what User Mode Linux does in place of "
             "hardware, page faults and page tables above all, and the host's kernel. The "
-            "last columns leave it out, as on real hardware it would not be there.")
+            "last columns leave it out, as on real hardware it would not be there. Driver and "
+            "allocator are their own functions; what these call is in the groups it is from.")
         for experiment, touch, title in KINDS:
             profile(rows, (experiment, touch), title, page)
+        own(rows, page)
         functions(rows, page)
     draw(rows, page)
 
@@ -157,6 +160,29 @@ def profile(rows, kind, title, page):
         page.text("The text found 61.7 % decompression and 38.3 % everything else.")
 
 
+def own_cost(rows, experiment, touch, config):
+    """Microseconds per page in the functions of driver and allocator, by round."""
+    found = []
+    for timed in select(rows, test=f"profiled-{experiment}", touch=touch, config=config):
+        here = select(rows, test=f"profile-{experiment}", touch=touch, config=config,
+                      round=timed["round"])
+        mine = sum(row["value"] for row in here if group_of(row) in ("driver", "allocator"))
+        if here:
+            found.append(timed["value"] * mine / sum(row["value"] for row in here))
+    return found
+
+
+def own(rows, page):
+    """That, as a table."""
+    lines = []
+    for experiment, touch, title in KINDS:
+        mine, its = (own_cost(rows, experiment, touch, who) for who in BOTH)
+        if mine and its:
+            lines.append([title, with_spread(its), with_spread(mine), str(ratio(mine, its))])
+    page.text("Driver and allocator together, median and spread of the profiled rounds:")
+    page.table(["us/page", "in-tree", "ours", "ours/in-tree"], lines)
+
+
 def functions(rows, page):
     """The functions that take most."""
     page.heading("By function")
@@ -181,8 +207,8 @@ def draw(rows, page):
         f"{title[0]}, {touch}": found for experiment, touch, title in KINDS
         if (found := values(rows, test=f"walk-{experiment}", touch=touch, config=who))}
         for who in ("theirs", "ours")}, "time per page", "experiment, touched by", "us")
-    palette = ["#7a1f1f", "#c1440e", "#0b6e4f", "#5aa469", "#c9a227", "#8e6bb0", "#3a6ea5",
-               "#bbbbbb"]
+    palette = ["#7a1f1f", "#c1440e", "#0b6e4f", "#5aa469", "#c9a227", "#e07bb0", "#8e6bb0",
+               "#3a6ea5", "#bbbbbb"]
     stacks = [(experiment, touch, who) for experiment, touch, _ in KINDS
               for who in ("theirs", "ours") if shares(rows, experiment, touch, who)]
     for nth, stack in enumerate(stacks):
@@ -212,4 +238,8 @@ def headlines(_meta, rows):
                      for who in BOTH)
         if mine and its:
             found.append(headline(f"page walker, {title}", "us/page", mine, its))
-    return found
+        mine, its = (own_cost(rows, experiment, touch, who) for who in BOTH)
+        if mine and its:
+            found.append(headline(f"page walker, {title}: driver and allocator", "us/page",
+                                  mine, its))
+    return [row for row in found if row]

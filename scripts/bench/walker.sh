@@ -9,7 +9,8 @@
 #   PASSES       counted walks of experiment 1
 #   TOUCH        who touches pages: user as in the text, or kernel, many in a
 #                system call, which spares the virtual machine's cost of faults
-#   PROFILES     rounds of the profile, besides ROUNDS without it
+#   PROFILES     rounds of the profile, besides ROUNDS without it, and
+#   PROFILE_TOUCH  who touches pages in these
 set -euo pipefail
 
 . "$(dirname "$0")/lib.sh"
@@ -66,7 +67,8 @@ profile() {
 	list_functions
 	watch_marks &
 	watch=$!
-	bench_guest --env WALKER="$WALKER" --env ROUNDS="$PROFILES" --env PROFILE=1
+	bench_guest --env WALKER="$WALKER" --env PROFILE=1 \
+		--env ROUNDS="$PROFILES" --env TOUCH="$PROFILE_TOUCH"
 	kill $watch
 	wait $watch 2>/dev/null || true
 	"$PYTHON" "$BENCH_DIR/profile.py" "$OUT" >>"$RESULT"
@@ -78,10 +80,11 @@ option MEM 256M 128M
 option WALK_MB 384 176
 option DISK 1G
 option ALG lzo-rle
-option ROUNDS 10 3
+option ROUNDS 10 2
 option PASSES 3 1
 option TOUCH "user kernel"
-option PROFILES 3 1
+option PROFILE_TOUCH "user kernel" kernel
+option PROFILES 5 1
 option FREQUENCY 2000
 bench_kernel uml-perf
 bench_corpus

@@ -89,9 +89,15 @@ def draw_files(rows, page):
             at = axes[low * len(tests) + nth]
             bench_plot.lines(at, series, f"{title}, {where} folder", "processes",
                              "operations/s")
-            at.set_xscale("log", base=2)
+            powers(at, distinct(found, "parallel"))
     bench_plot.legend(figure, axes[0])
     page.figure(figure, "File operations per second", "files")
+
+
+def powers(axes, numbers):
+    """Numbers of processes along the axis, each twice the last."""
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(numbers, [str(n) for n in numbers])
 
 
 def by(rows, name):
@@ -112,7 +118,8 @@ def git(meta, rows, page):
         f"Trees of {options.get('FILES')} files of the kernel's source ({meta.get('tree_mib')} "
         f"MiB each with the repository), one file in twenty changed; git {meta.get('git')}. "
         "Seconds, median and spread. Cached as in the text, where the driver does nothing; and "
-        "with the caches dropped, where all that git looks at is read from the device.")
+        "after mounting afresh, where all that git looks at is read from the device. User and "
+        "sys are the guest's own, which counts nearly all as sys.")
     for test, title in (("git-cached", "cached"), ("git-cold", "from the device")):
         found = select(rows, test=test)
         header = [title, "in-tree real", "user", "sys", "ours real", "user", "sys",
@@ -183,7 +190,7 @@ def draw_bios(rows, page):
                                          for who in BOTH},
                          f"{test[4:]}, slowest bio", "threads", "ms")
     for at in axes:
-        at.set_xscale("log", base=2)
+        powers(at, distinct(rows, "threads"))
     bench_plot.legend(figure, axes[0])
     page.figure(figure, "Pages per second, and the slowest bio", "bios")
 
@@ -270,7 +277,7 @@ def headlines(_meta, rows):
             if mine and its:
                 found.append(headline(f"{title} on ext4, {n} at once", "ops/s", mine, its,
                                       lower_is_better=False))
-    for test, title in (("git-cached", "cached"), ("git-cold", "caches dropped")):
+    for test, title in (("git-cached", "cached"), ("git-cold", "mounted afresh")):
         most = max(distinct(select(rows, test=test), "trees"), default=None)
         mine, its = (values(rows, test=test, trees=most, config=who) for who in BOTH)
         if mine and its:

@@ -9,8 +9,7 @@ CONFIGS = {"list4": "4 streams", "list8": "8 streams", "ours": "per-cpu", "their
 LINES = (("read", "READ"), ("randread", "READ"), ("write", "WRITE"), ("randwrite", "WRITE"),
          ("rw", "READ"), ("rw", "WRITE"), ("randrw", "READ"), ("randrw", "WRITE"))
 SPEED = {"read", "randread", "write", "randwrite", "rw", "randrw", "elapsed"}
-COUNTS = {"instructions": "instructions", "switches": "context-switches",
-          "contention": "lock contentions"}
+COUNTS = {"switches": "context-switches"}
 
 
 def rate(kib):
@@ -79,18 +78,44 @@ def counters(meta, rows, page):
     """The part that perf stat has in the text."""
     page.heading("Counters")
     page.text(COUNTERS.format(**meta["options"], perf=PERF if meta.get("counters") else NO_PERF))
+    instructions(meta, select(rows, test="instructions"), page)
     for test, name in (COUNTS | hardware(rows)).items():
         found = group(select(rows, test=test), "config", "jobs")
         jobs = sorted({nr for _, nr in found})
         by_jobs(page, name, found, jobs, lambda nr, by=found: [
             [f"  {name}"] + [number(median(by[config, nr]), 0) if (config, nr) in by else "-"
                              for config in CONFIGS]])
-    waited = select(rows, test="contention")
-    if waited:
-        page.text("Which locks these were, with the most jobs:")
-        most = max(row["jobs"] for row in waited)
-        page.pre(f"{CONFIGS[row['config']]:10} {row.get('us', 0):12,.0f} us: "
-                 f"{row.get('locks') or 'none'}" for row in waited if row["jobs"] == most)
+    contentions(select(rows, test="contention"), page)
+
+
+def contentions(rows, page):
+    """How often and how long somebody waited for a lock; for which, with most jobs."""
+    by = {(row["config"], row["jobs"]): row for row in rows}
+    jobs = distinct(rows, "jobs")
+    by_jobs(page, "locks", by, jobs, lambda nr: [
+        [label] + [number(by[config, nr][field] / scale, digits) if (config, nr) in by else "-"
+                   for config in CONFIGS]
+        for field, scale, digits, label in (("value", 1, 0, "  contentions"),
+                                            ("us", 1000, 1, "  waited, ms"))])
+    if rows:
+        page.text(f"Which locks these were, with {jobs[-1]} jobs:")
+        page.pre(f"{CONFIGS[row['config']]:10} {row['locks'] or 'none'}"
+                 for row in select(rows, jobs=jobs[-1]))
+
+
+def instructions(meta, rows, page):
+    """What the tests took, and a page of them."""
+    by = {(row["config"], row["jobs"]): row["value"] - row["start"] for row in rows}
+    one = 6 * (size(meta["options"]["COUNT_IO"]) - size(meta["options"]["BS"])) / 4096
+    by_jobs(page, "instructions", by, distinct(rows, "jobs"), lambda nr: [
+        [label] + [number(by[config, nr] / (one * nr if per else 1), 0)
+                   if (config, nr) in by else "-" for config in CONFIGS]
+        for per, label in ((False, "  instructions"), (True, "  per page"))])
+
+
+def size(text):
+    """Bytes of 64k or 4M."""
+    return int(text[:-1]) << {"k": 10, "m": 20, "g": 30}[text[-1].lower()]
 
 
 def hardware(rows):
@@ -106,11 +131,12 @@ PERF = ("Cycles, branches and stalls are those of perf stat, of the whole guest 
 COUNTERS = """{perf} Counted, too:
 
 - instructions: of fio and its jobs, in user and kernel mode, all six tests with {COUNT_IO} for \
-each job, on Debian's kernel 6.12 in QEMU with one CPU, where `-icount` makes a nanosecond of CPU \
-time one instruction. Starting fio is in it, the same for all;
+each job, on Debian's kernel 6.1 in QEMU with one CPU, where `-icount` makes a nanosecond of CPU \
+time one instruction. Less those of a run with one block for each job, which start fio; per page of \
+all tests in the second line;
 - context switches of the whole guest during the six tests, on the kernel above, at full speed;
-- lock contentions: how often a lock of the driver or of its allocator was not free, from lock_stat, \
-on the newest kernel built with it. Whoever waits for a stream sleeps, and is a context switch."""
+- lock contentions: how often a lock of the driver or of its allocator was not free, and how long all \
+who waited did, from lock_stat, on the newest kernel built with it (its locks are slower). Whoever waits for a stream sleeps, and is a context switch."""
 
 
 def draw(rows, page, alg, jobs):

@@ -17,6 +17,7 @@ TESTS=(read randread write randwrite rw randrw)
 CONFIGS=${CONFIGS:-list4 list8 ours theirs}
 FIO=$(dirname "$(realpath "$0")")/streams.fio
 GROUP=/sys/fs/cgroup/fio
+base=()
 
 # fio leaves the output of "dd" where it is started.
 cd /tmp || exit
@@ -62,7 +63,21 @@ set_up() { # CONFIG ALGORITHM
 		device "$2" "$DISK"
 		;;
 	esac
-	run_fio 10 "$DISK" write >/dev/null || fail "cannot fill the device"
+	fill
+}
+
+# The corpus, over and over, until the device is full: MiB by MiB.
+fill() {
+	local at all each count
+
+	all=$(($(<$SYS/disksize) >> 20))
+	each=$(($(stat -c %s "$CORPUS_FILE") >> 20))
+	for ((at = 0; at < all; at += each)); do
+		count=$((all - at < each ? all - at : each))
+		dd if="$CORPUS_FILE" of=/dev/zram0 bs=1M count=$count seek=$at \
+			oflag=direct conv=notrunc status=none ||
+			fail "cannot fill the device"
+	done
 }
 
 switches() {
@@ -114,14 +129,23 @@ in_group() {
 }
 
 instructions() { # CONFIG ALGORITHM JOBS
+	# The same for all: starting fio and jobs that have one block to do.
+	if [[ ! -v base[$3] ]]; then
+		base[$3]=$(used_by "$3" "$BS") || fail "fio with $3 jobs"
+	fi
+	result test=instructions config="$1" alg="$2" jobs="$3" \
+		unit=instructions start="${base[$3]}" \
+		value="$(used_by "$3" "$IO")"
+}
+
+used_by() { # JOBS IO
 	local before
 
 	mkdir -p $GROUP
 	before=$(in_group)
-	(echo $BASHPID >$GROUP/cgroup.procs; run_fio "$3" "$IO" "${TESTS[@]}") >rates ||
-		fail "fio with $3 jobs"
-	result test=instructions config="$1" alg="$2" jobs="$3" \
-		unit=instructions value=$((($(in_group) - before) * PER_US))
+	(echo $BASHPID >$GROUP/cgroup.procs
+		run_fio "$1" "$2" "${TESTS[@]}") >rates || return
+	echo $((($(in_group) - before) * PER_US))
 }
 
 # What lock_stat says: how often a lock was not free, how many microseconds that

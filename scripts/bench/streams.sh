@@ -40,15 +40,17 @@ bench_begin streams
 option CPUS $(($(nproc) < 4 ? $(nproc) : 4))
 option MEM 2G
 option ROUNDS 5 1
-option JOBS "1 2 3 4 5 6 7 8 9 10" "1 2 4 8"
+option JOBS "1 2 3 4 5 6 7 8 9 10" "1 4 8"
 option ALGS "lzo default"
 option DISK 1280M 160M
 option IO 64M 32M
 option BS 64k
 bench_kernel uml-perf
 bench_corpus
-option COUNT_JOBS "1 2 4 8" "1 4"
-option COUNT_IO 4M 1M
+option COUNT_ALGS "lzo default" lzo
+option COUNT_JOBS "1 2 4 8" 4
+option COUNT_IO 8M 4M
+option COUNT_DISK 160M 80M
 META+=("fio=$(fio --version)")
 has_counters=''
 perf stat -x, -e instructions true 2>&1 | grep -q '^[0-9]' && has_counters=y
@@ -57,21 +59,21 @@ bench_meta
 bench_guest --env PART=speed
 
 if [ -n "$has_counters" ]; then
-	read -ra counted_algs <<<"$ALGS"
 	read -ra jobs <<<"$COUNT_JOBS"
-	[ -z "$QUICK" ] || counted_algs=("${counted_algs[0]}") jobs=("${jobs[-1]}")
-	for alg in "${counted_algs[@]}"; do
+	for alg in $COUNT_ALGS; do
 		hardware "$alg" "${jobs[@]}"
 	done
 fi
 
 # Locks, by their own statistics
 bench_kernel uml-stat
-bench_guest --env PART=contention --env JOBS="$COUNT_JOBS" --env ROUNDS=1
+bench_guest --env PART=contention --env ALGS="$COUNT_ALGS" \
+	--env JOBS="$COUNT_JOBS" --env ROUNDS=1
 
 # Instructions. No counters in most virtual machines: there an emulated processor
 # tells, one instruction a nanosecond, also of the time that a process has had.
-bench_kernel 6.12
+bench_kernel 6.1
 bench_guest --cpus 1 --icount --env PART=instructions --env PER_US=1000 \
-	--env JOBS="$COUNT_JOBS" --env IO="$COUNT_IO" --env ROUNDS=1
+	--env ALGS="$COUNT_ALGS" --env JOBS="$COUNT_JOBS" --env ROUNDS=1 \
+	--env IO="$COUNT_IO" --env DISK="$COUNT_DISK"
 bench_finish

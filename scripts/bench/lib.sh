@@ -163,7 +163,7 @@ bench_guest() { # [VM-OPTION...]
 	${VM_WRAP:-} "$TOP/scripts/vm.sh" "${args[@]}" -- \
 		"$BENCH_DIR/${BENCH_GUEST:-$BENCH-guest.sh}" >&2 ||
 		{ say "what was measured is in $RESULT; for a page of it:" \
-			"$BENCH_DIR/report.py $BENCH $RESULT $OUT"
+			"$PYTHON $BENCH_DIR/report.py $BENCH $RESULT $OUT"
 		die "the guest failed"; }
 }
 

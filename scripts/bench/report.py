@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
 """report.py NAME FILE.json OUTDIR: a page and pictures of what was measured.
 

@@ -72,9 +72,13 @@ common_append() {
 
 # --- QEMU -----------------------------------------------------------------
 
+# A string instruction counts once for each repetition: those that go byte by
+# byte would make a copy of a page 4096 instructions.
 accel() {
 	if [ -n "$icount" ]; then
-		echo "tcg,thread=single -icount shift=0"
+		echo "tcg,thread=single -icount shift=0" \
+			-global max-x86_64-cpu.erms=off \
+			-global max-x86_64-cpu.fsrm=off
 	elif grep -qwE 'vmx|svm' /proc/cpuinfo && [ -w /dev/kvm ]; then
 		echo kvm
 	else

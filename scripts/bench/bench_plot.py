@@ -4,13 +4,13 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-from matplotlib import pyplot  # noqa: E402  pylint: disable=wrong-import-position
+from matplotlib import pyplot, ticker  # noqa: E402  pylint: disable=wrong-import-position
 
 from bench_stats import median  # noqa: E402  pylint: disable=wrong-import-position
 
 matplotlib.rcParams.update({
     "svg.hashsalt": "zram-bench", "svg.fonttype": "none", "font.size": 9,
-    "font.family": "sans-serif", "axes.grid": True, "grid.alpha": 0.3,
+    "font.family": "sans-serif", "axes.grid": True, "axes.axisbelow": True, "grid.alpha": 0.3,
     "axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False,
     "figure.facecolor": "white",
 })
@@ -47,6 +47,7 @@ def lines(axes, series, title="", xlabel="", ylabel=""):
         axes.errorbar(xs, middle, yerr=[low, high], marker="o", markersize=3,
                       capsize=2, linewidth=1.3, color=colour_of(config, nth),
                       label=name_of(config))
+    axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     finish(axes, title, xlabel, ylabel)
 
 

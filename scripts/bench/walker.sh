@@ -67,6 +67,8 @@ profile() {
 	list_functions
 	watch_marks &
 	watch=$!
+	# shellcheck disable=SC2064 # this very one
+	trap "kill $watch 2>/dev/null || true" EXIT
 	bench_guest --env WALKER="$WALKER" --env PROFILE=1 \
 		--env ROUNDS="$PROFILES" --env TOUCH="$PROFILE_TOUCH"
 	kill $watch

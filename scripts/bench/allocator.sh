@@ -14,7 +14,6 @@ set -euo pipefail
 # What of the kernel's source it takes to build lib/ of it.
 source_filter() {
 	cat <<-EOF
-	- /include/dt-bindings/
 	+ */
 	+ Kconfig*
 	+ Makefile*
@@ -57,13 +56,13 @@ bench_begin allocator
 option CPUS 2
 option MEM 3G
 option ALG lzo-rle
-option ROUNDS 10 5
+option ROUNDS 10 2
 option FILESYSTEMS "btrfs ext4"
 option DISK 2G 384M
 option USAGE 80
 option THREADS 32
 option FILE_BYTES 100000
-option BUILD_ROUNDS 5
+option BUILD_ROUNDS 5 1
 option BUILD_FS "btrfs ext4" ext4
 option BUILD lib/ lib/math/
 option BUILD_DISK 1G

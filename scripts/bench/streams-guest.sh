@@ -166,7 +166,7 @@ contended() {
 				sum += waits[name]; time += us[name]
 				names = names (names ? ", " : "") name " " waits[name]
 			}
-			print sum + 0, time + 0, all + 0, names
+			printf "%d %.1f %d %s\n", sum, time, all, names
 		}' /proc/lock_stat
 }
 

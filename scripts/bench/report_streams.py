@@ -13,8 +13,8 @@ COUNTS = {"switches": "context-switches"}
 
 
 def rate(kib):
-    """A rate as fio prints it."""
-    return f"{kib / 1024:.1f}MB/s" if kib >= 1024 ** 2 / 2 else f"{kib:.0f}KB/s"
+    """A rate as the text's fio printed it: these are 1024 and 1024 * 1024 bytes."""
+    return f"{kib / 1024:.1f}MB/s" if kib >= 1e6 else f"{kib:.0f}KB/s"
 
 
 def by_jobs(page, header, rows, jobs, lines_of):
@@ -163,7 +163,7 @@ def report(meta, rows, page):
               f"device of {options['DISK']} that is full. What is written are pages of the corpus, "
               "16 blocks for each job, put into fio's buffers before it starts: of what fio can "
               "make itself, the default and `buffer_pattern` are pages that are all alike. "
-              "See scripts/bench/streams.fio.",
+              "See scripts/bench/streams.fio. MB and KB are powers of two, as in the text.",
               f"Virtual CPUs: {meta['cpus']}; the text had 4. By default there are no more than "
               "the host has: the kernel's spin locks are first come, first served, and a waiter "
               "whose CPU is not running holds up everybody behind it.")

@@ -49,8 +49,8 @@ bench_kernel uml-perf
 bench_corpus
 option COUNT_ALGS "lzo default" lzo
 option COUNT_JOBS "1 2 4 8" 2
-option COUNT_IO 8M 4M
-option COUNT_DISK 160M 80M
+option COUNT_IO 8M 2M
+option COUNT_DISK 160M 20M
 META+=("fio=$(fio --version)")
 has_counters=''
 perf stat -x, -e instructions true 2>&1 | grep -q '^[0-9]' && has_counters=y

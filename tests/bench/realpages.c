@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * realpages: LD_PRELOADed, makes a program write pages of the file REALPAGES
- * where it meant to write something else, as long as it is a page or more and
- * goes to a regular file. For programs of load that write nothing but zeroes.
+ * where it meant to write something else, as long as it is half a KiB or more
+ * and goes to a regular file. For programs of load that write nothing but zeroes.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -15,7 +15,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define PAGE	4096u
+#define PAGE		4096u
+#define SMALLEST	512u
 
 static const char *corpus;
 static size_t corpus_pages;
@@ -50,7 +51,7 @@ ssize_t write(int fd, const void *buf, size_t len)
 	struct stat st;
 	size_t page, rest;
 
-	if (len < PAGE || len > corpus_pages * PAGE || fstat(fd, &st) ||
+	if (len < SMALLEST || len > corpus_pages * PAGE || fstat(fd, &st) ||
 	    !S_ISREG(st.st_mode))
 		return syscall(SYS_write, fd, buf, len);
 	page = __atomic_fetch_add(&position, (len + PAGE - 1) / PAGE,

@@ -25,30 +25,46 @@ for i in {1..10}; do
 	truncate -s 64M "/tmp/pages$i"
 done
 
-# All tests in one run of fio, each with so many jobs, one test after the other
-# since each is a file of its own: starting fio is most of a short run. Prints
-# KiB/s read and written, a line for each test (terse output, version 3).
+# Tests in one run of fio, each with so many jobs, one test after the other as
+# each is a file of its own: starting fio is most of a short run. Prints KiB/s
+# read and written, a line for each test (terse output, version 3).
 run_fio() { # JOBS IO TEST...
-	local i jobs=$1 io=$2 args=()
+	local jobs=$1 io=$2 test
 	shift 2
 
-	for ((i = 1; i <= jobs; i++)); do
-		args+=("--section=job$i")
+	for test; do
+		job_file "$test" "$jobs" >"$test.fio"
 	done
 	IO=$io BS=$BS CORPUS_FILE=$CORPUS_FILE \
-		fio --minimal "${args[@]}" "${@/%/.fio}" >fio.out 2>&1 ||
+		fio --minimal "${@/%/.fio}" >fio.out 2>&1 ||
 		{ tail -5 fio.out >&2; return 1; }
-	awk -F';' '/^3;/ { print $7, $48 }' fio.out
+	# Every job of every test has done what it was to do, or nothing counts.
+	awk -F';' -v want=$((jobs * $(kib "$io"))) -v tests=$# '
+		/^3;/ { print $7, $48; n++; if ($6 + $47 != want) bad = $6 + $47 }
+		END {
+			if (n == tests && !bad) exit 0
+			print n " tests, " bad " KiB, not " want >"/dev/stderr"
+			exit 1
+		}' fio.out
 }
 
-# A job file for each test; who only reads needs no pages.
-job_files() {
-	local test
+# The job file of one test; who only reads needs no pages. (--section would be
+# for the first of several files only, and all jobs of the others run.)
+job_file() { # TEST JOBS
+	sed "s/\${RW}/$1/; /^\[job$(($2 + 1))\]/,\$d" "$FIO" |
+		case $1 in
+		read | randread) sed '/^exec_prerun/d' ;;
+		*) cat ;;
+		esac
+}
 
-	for test in "${TESTS[@]}"; do
-		sed "s/\${RW}/$test/" "$FIO" >"$test.fio"
-	done
-	sed -i '/^exec_prerun/d' read.fio randread.fio
+kib() { # 64k | 4M
+	case $1 in
+	*[kK]) echo "${1%?}" ;;
+	*[mM]) echo $((${1%?} << 10)) ;;
+	*[gG]) echo $((${1%?} << 20)) ;;
+	*) fail "what size is $1?" ;;
+	esac
 }
 
 # Everybody's part of the device gets pages of the corpus.
@@ -190,7 +206,6 @@ main() {
 		[ "$alg_of" != default ] || alg_of=$(default_algorithm)
 		algs+=("$alg_of")
 	done
-	job_files
 	set -- $JOBS
 	read -ra configs <<<"$CONFIGS"
 	steps $((ROUNDS * ${#algs[@]} * ${#configs[@]} * $#))

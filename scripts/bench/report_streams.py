@@ -96,7 +96,8 @@ def contentions(rows, page):
         [label] + [number(by[config, nr][field] / scale, digits) if (config, nr) in by else "-"
                    for config in CONFIGS]
         for field, scale, digits, label in (("value", 1, 0, "  contentions"),
-                                            ("us", 1000, 1, "  waited, ms"))])
+                                            ("us", 1000, 1, "  waited, ms"),
+                                            ("longest_us", 1000, 1, "  longest, ms"))])
     if rows:
         page.text(f"Which locks these were, with {jobs[-1]} jobs:")
         page.pre(f"{CONFIGS[row['config']]:10} {row['locks'] or 'none'}"
@@ -136,7 +137,8 @@ time one instruction. Less those of a run with one block for each job, which sta
 all tests in the second line;
 - context switches of the whole guest during the six tests, on the kernel above, at full speed;
 - lock contentions: how often a lock of the driver or of its allocator was not free, and how long all \
-who waited did, from lock_stat, on the newest kernel built with it (its locks are slower). Whoever waits for a stream sleeps, and is a context switch."""
+who waited did, less the longest wait for each lock, which tells of a virtual CPU that did not run, from \
+lock_stat, on the newest kernel built with it (its locks are slower). Whoever waits for a stream sleeps, and is a context switch."""
 
 
 def draw(rows, page, alg, jobs):

@@ -40,7 +40,7 @@ bench_begin streams
 option CPUS $(($(nproc) < 4 ? $(nproc) : 4))
 option MEM 2G
 option ROUNDS 5 1
-option JOBS "1 2 3 4 5 6 7 8 9 10" "1 4 8"
+option JOBS "1 2 3 4 5 6 7 8 9 10" "1 8"
 option ALGS "lzo default"
 option DISK 1280M 160M
 option IO 64M 32M

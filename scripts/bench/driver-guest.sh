@@ -6,7 +6,7 @@
 set -u
 . "$(dirname "$0")/guest-lib.sh"
 # shellcheck disable=SC2153 # they come from driver.sh
-: "$BENCH_KO" "$CORPUS_FILE" "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS"
+: "$BENCH_KO" "$NULL_KO" "$RANDOM_FILE" "$CORPUS_FILE" "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS"
 DBG=/sys/kernel/debug/zbench
 
 run() { # WORDS...
@@ -18,6 +18,44 @@ measured() { # TEST CONFIG ALGORITHM FIELD
 	result_line "{\"test\": \"$1\", \"config\": \"$2\", \"alg\": \"$3\", \
 \"round\": $round, \"unit\": \"ns/page\", $(sed "s/^{//; s/\"alg\": [^,]*, //; \
 s/\"$4\"/\"value\"/" $DBG/result)"
+}
+
+generator() { # FILE of pages to write
+	rmmod zbench 2>/dev/null
+	insmod "$BENCH_KO" corpus="$1" || fail "cannot load zbench"
+}
+
+on_null() {
+	local op bio threads
+
+	printf /dev/znull >/sys/module/zbench/parameters/device
+	for threads in $THREADS; do
+		for bio in $BIOS; do
+			for op in $OPS; do
+				step "null device: $op"
+				run "op=$op bio=$bio threads=$threads" \
+					"pages=$PAGES random=1 seed=$round"
+				measured "null-$op" null none ns_per_page
+			done
+		done
+	done
+	printf /dev/zram0 >/sys/module/zbench/parameters/device
+}
+
+# What no codec makes smaller; the device holds such pages already.
+random_data() { # ours | theirs, ALGORITHM
+	local pages=$((PAGES / 4))
+
+	load "$1"
+	device "$2" $((pages * 4096))
+	step "$1 $2 random data"
+	run "op=write bio=16 pages=$pages random=1 seed=9"
+	run "op=write bio=16 pages=$pages random=1 seed=$round"
+	measured random "$1" "$2" ns_per_page
+	result test=random-memory config="$1" alg="$2" value="$(mm_stat 3)" \
+		unit=bytes compressed="$(mm_stat 2)"
+	reset_device
+	unload
 }
 
 one_driver() { # ours | theirs, ALGORITHM
@@ -39,6 +77,9 @@ one_driver() { # ours | theirs, ALGORITHM
 	done
 	result test=memory config="$1" alg="$2" value="$(mm_stat 3)" unit=bytes \
 		compressed="$(mm_stat 2)" stored="$(mm_stat 1)"
+	step "$1 $2 discard"
+	run "op=discard bio=64 pages=$PAGES random=1 seed=$round"
+	measured discard "$1" "$2" ns_per_page
 	reset_device
 	unload
 }
@@ -47,11 +88,13 @@ words() {
 	echo $#
 }
 
-insmod "$BENCH_KO" corpus="$CORPUS_FILE" || fail "cannot load zbench"
+insmod "$NULL_KO" || fail "cannot load znull"
 # shellcheck disable=SC2086 # lists
-steps $((ROUNDS * $(words $ALGS) * $(words $BIOS) *
-	(1 + 2 * $(words $THREADS) * $(words $OPS))))
+steps $((ROUNDS * ($(words $ALGS) * (4 + $(words $BIOS)) +
+	(1 + 2 * $(words $ALGS)) * $(words $BIOS) * $(words $THREADS) * $(words $OPS))))
 for round in $(seq "$ROUNDS"); do
+	generator "$CORPUS_FILE"
+	on_null
 	for alg in $ALGS; do
 		for bio in $BIOS; do
 			step "codec $alg"
@@ -60,6 +103,12 @@ for round in $(seq "$ROUNDS"); do
 		done
 		for who in $(alternate "$round" ours theirs); do
 			one_driver "$who" "$alg"
+		done
+	done
+	generator "$RANDOM_FILE"
+	for alg in $ALGS; do
+		for who in $(alternate "$round" ours theirs); do
+			random_data "$who" "$alg"
 		done
 	done
 done

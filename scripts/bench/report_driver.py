@@ -18,6 +18,12 @@ def codec_time(rows, alg, test, bio, rnd):
     return found[0][field] if found and field else 0
 
 
+def block_time(rows, test, bio, threads, rnd):
+    """A device that does nothing, in the same round."""
+    found = select(rows, test=f"null-{test}", bio=bio, threads=threads, round=rnd)
+    return found[0]["value"] if found else 0
+
+
 def both(rows, key):
     """Rows of one kind of run by driver, in the order of the rounds."""
     mine = select(rows, **dict(zip(KEY, key)))
@@ -48,12 +54,31 @@ def line(rows, key):
         return None
     ours, theirs = ([row["value"] for row in by[who]] for who in ("ours", "theirs"))
     mine, its, bare = costs(rows, key)
+    block = [block_time(rows, *key[1:], r) for r in rounds]
     return [" ".join(map(str, key)),
             f"{median(ours):.0f}", f"{spread(ours):.0f}",
             f"{median(theirs):.0f}", f"{spread(theirs):.0f}",
             f"{median(o / t for o, t in zip(ours, theirs)):.2f}", f"{median(bare):.0f}",
             f"{median(m / t for m, t in zip(mine, its)):.2f}" if all(its) else "-",
+            f"{median(block):.0f}",
+            f"{median((m - b) / (t - b) for m, t, b in zip(mine, its, block)):.2f}"
+            if all(t > b for t, b in zip(its, block)) else "-",
             *(f"{median(row['p99_ns'] for row in by[who]):.0f}" for who in by)]
+
+
+def random_data(rows):
+    """Writes of what no codec makes smaller: pages per second, as a ratio."""
+    for alg in distinct(rows, "alg"):
+        by = {who: select(rows, test="random", config=who, alg=alg)
+              for who in ("ours", "theirs")}
+        bytes_ = {who: select(rows, test="random-memory", config=who, alg=alg)
+                  for who in by}
+        if not all(by.values()):
+            continue
+        ours, theirs = ([row["value"] for row in by[who]] for who in by)
+        yield (f"random data, {alg}: {median(ours):.0f} ns a page against {median(theirs):.0f}, "
+               f"{median(t / o for o, t in zip(ours, theirs)):.2f} x the pages per second; "
+               + " and ".join(f"{bytes_[who][0]['compressed']} bytes stored" for who in by))
 
 
 def memory(rows):
@@ -69,12 +94,13 @@ def report(meta, rows, page):
     """The table that is looked at daily."""
     page.text("Nanoseconds per page of bios from a kernel thread, pages in random order, of a "
               "device that is full: writes are overwrites. `codec` is the bare codec on the same "
-              "pages; a driver's cost is its time less that. Median and spread of "
+              "pages; a driver's cost is its time less that. `block` is a device that does "
+              "nothing, `without` the ratio of costs without that, too. Median and spread of "
               f"N = {meta['options'].get('ROUNDS')} alternating rounds, p99 of single bios.")
     page.table(["algorithm op bio threads", "ours", "±%", "theirs", "±%", "ratio", "codec",
-                "cost ratio", "p99", "p99 theirs"],
+                "cost ratio", "block", "without", "p99", "p99 theirs"],
                [row for key in kinds(rows) if (row := line(rows, key))])
-    page.pre(list(memory(rows)))
+    page.pre(list(memory(rows)) + list(random_data(rows)))
     draw(rows, page)
 
 

@@ -59,6 +59,7 @@ static int read_locked(struct zram_state *state, u32 index,
 		memset_l(dst, slot->fill, PAGE_SIZE / sizeof(long));
 		break;
 	case ZRAM_SLOT_COMPRESSED:
+		zs_prefetch_read(slot->loc, size);
 		data = zs_obj_read_begin(slot->loc, size);
 		if (stream)
 			memcpy(stream->in, data, size);

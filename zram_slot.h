@@ -212,13 +212,14 @@ static inline u64 zram_slot_peek_loc(struct zram_state *state, u32 index)
 /* Soon slot @index will be read. May be past the last. */
 static inline void zram_slot_prefetch_read(struct zram_state *state, u32 index)
 {
-	u64 loc;
+	unsigned long word;
 
 	if (index >= state->nr_pages)
 		return;
-	loc = zram_slot_peek_loc(state, index);
-	if (loc != ZS_LOC_NONE)
-		zs_prefetch_read(loc);
+	word = zram_slot_peek(state, index);
+	if (zram_word_state(word) >= ZRAM_SLOT_COMPRESSED)
+		zs_prefetch_read(READ_ONCE(state->slots[index].loc),
+				 zram_word_size(word));
 }
 
 #endif /* _ZRAM_SLOT_H_ */

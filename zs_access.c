@@ -57,18 +57,20 @@ int zs_access_init(void)
 /**
  * zs_prefetch_read - soon this object will be read
  * @loc: its location, which may be stale by now, or no location at all
+ * @size: its bytes
  *
  * Context: any.
  */
-void zs_prefetch_read(u64 loc)
+void zs_prefetch_read(u64 loc, u32 size)
 {
 	const void *data;
+	u32 i;
 
 	if (IS_ENABLED(CONFIG_HIGHMEM) || !pfn_valid(zs_loc_pfn(loc)))
 		return;
 	data = page_address(zs_loc_page(loc)) + zs_loc_offset(loc);
-	prefetch(data);
-	prefetch(data + L1_CACHE_BYTES);
+	for (i = 0; i < size; i += L1_CACHE_BYTES)
+		prefetch(data + i);
 }
 
 /**

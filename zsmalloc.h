@@ -93,7 +93,7 @@ int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
 		    unsigned int n, struct list_head *emptied);
 void zs_free_emptied(struct list_head *emptied);
 
-void zs_prefetch_read(u64 loc);
+void zs_prefetch_read(u64 loc, u32 size);
 void zs_prefetch_page(u64 loc);
 void zs_prefetch_zspage(u64 loc);
 void zs_obj_write(u64 loc, const void *src, u32 size);

@@ -14,6 +14,7 @@
 #include <linux/module.h>
 #include <linux/part_stat.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "compat.h"
@@ -73,8 +74,17 @@ void zram_state_destroy(struct zram_state *state)
 	kfree(state);
 }
 
+/* Set-ups that wait for what is being freed, and what they wake. */
+static atomic_t hurried;
+static DECLARE_WAIT_QUEUE_HEAD(hurry);
+
+/*
+ * Not at once: where there is one CPU to run on, whoever reset the device would
+ * see it taken away by his own worker for a whole time slice.
+ */
 static void zram_free_worker(struct work_struct *work)
 {
+	wait_event_timeout(hurry, atomic_read(&hurried), 1);
 	zram_state_destroy(container_of(work, struct zram_state, free_work));
 }
 
@@ -139,6 +149,14 @@ u64 zram_stat_sum(struct zram_state *state, enum zram_stat stat)
 	return max_t(s64, sum, 0);
 }
 
+static void wait_until_freed(void)
+{
+	atomic_inc(&hurried);
+	wake_up_all(&hurry);
+	flush_workqueue(zram_free_wq);
+	atomic_dec(&hurried);
+}
+
 /**
  * zram_device_init - give a device its size and all that comes with it
  * @zram: the device
@@ -162,7 +180,7 @@ int zram_device_init(struct zram *zram, u64 disksize)
 	down_write(&zram->lock);
 	if (zram->state || zram->removed)
 		goto out;
-	flush_workqueue(zram_free_wq);
+	wait_until_freed();
 	state = zram_state_create(zram->backend,
 				  zram_force_stream_list ? zram->nr_streams : 0,
 				  nr_pages);

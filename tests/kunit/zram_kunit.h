@@ -159,6 +159,35 @@ static inline bool zram_test_locked(struct zram_state *state, u32 index)
 	return zram_slot_peek(state, index) & ZRAM_SLOT_LOCK;
 }
 
+static inline bool zram_test_has_object(const struct zram_content *content)
+{
+	return content->state == ZRAM_SLOT_COMPRESSED ||
+	       content->state == ZRAM_SLOT_HUGE;
+}
+
+/* Does the slot hold @content, and is it unlocked? */
+static inline bool zram_test_holds(struct zram_state *state, u32 index,
+				   const struct zram_content *content)
+{
+	struct zram_slot *slot = &state->slots[index];
+	bool equal = !zram_test_locked(state, index);
+	const void *data;
+
+	zram_slot_lock(state, index);
+	equal &= zram_word_state(slot->word) == content->state;
+	equal &= zram_word_codec(slot->word) == content->codec;
+	equal &= zram_word_size(slot->word) == content->size;
+	if (equal && zram_test_has_object(content)) {
+		data = zs_obj_read_begin(slot->loc, content->size);
+		equal = !memcmp(data, content->data, content->size);
+		zs_obj_read_end(data);
+	} else if (content->state == ZRAM_SLOT_SAME) {
+		equal &= slot->fill == content->fill;
+	}
+	zram_slot_unlock(state, index);
+	return equal;
+}
+
 /* Is the allocator told that the slot's object is not at @from? */
 static inline bool zram_test_refused(struct zram_state *state, u32 id, u64 from)
 {

@@ -50,35 +50,6 @@ static void slot_exit(struct kunit *test)
 	zram_test_finish(test, test->priv);
 }
 
-static bool has_object(const struct zram_content *content)
-{
-	return content->state == ZRAM_SLOT_COMPRESSED ||
-	       content->state == ZRAM_SLOT_HUGE;
-}
-
-/* Does the slot hold @content, and is it unlocked? */
-static bool holds(struct zram_state *state, u32 index,
-		  const struct zram_content *content)
-{
-	struct zram_slot *slot = &state->slots[index];
-	bool equal = !zram_test_locked(state, index);
-	const void *data;
-
-	zram_slot_lock(state, index);
-	equal &= zram_word_state(slot->word) == content->state;
-	equal &= zram_word_codec(slot->word) == content->codec;
-	equal &= zram_word_size(slot->word) == content->size;
-	if (equal && has_object(content)) {
-		data = zs_obj_read_begin(slot->loc, content->size);
-		equal = !memcmp(data, content->data, content->size);
-		zs_obj_read_end(data);
-	} else if (content->state == ZRAM_SLOT_SAME) {
-		equal &= slot->fill == content->fill;
-	}
-	zram_slot_unlock(state, index);
-	return equal;
-}
-
 static void put(struct kunit *test, u32 index,
 		const struct zram_content *content)
 {
@@ -144,13 +115,13 @@ static void transition_replaces_contents(struct kunit *test)
 	s64 since = c->from == &huge;
 
 	put(test, 7, c->from);
-	KUNIT_EXPECT_TRUE(test, holds(t->state, 7, c->from));
+	KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 7, c->from));
 	expect_counters(test, c->from, since);
 	put(test, 7, c->to);
-	KUNIT_EXPECT_TRUE(test, holds(t->state, 7, c->to));
+	KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 7, c->to));
 	expect_counters(test, c->to, since + (c->to == &huge));
-	KUNIT_EXPECT_TRUE(test, holds(t->state, 6, &empty));
-	KUNIT_EXPECT_TRUE(test, holds(t->state, 8, &empty));
+	KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 6, &empty));
+	KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 8, &empty));
 }
 
 /* Expect: a fresh table holds nothing. */
@@ -160,7 +131,7 @@ static void new_slots_are_empty(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < NR_PAGES; i++)
-		KUNIT_EXPECT_TRUE(test, holds(t->state, i, &empty));
+		KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, i, &empty));
 	expect_counters(test, &empty, 0);
 	KUNIT_EXPECT_EQ(test, zram_test_pool_pages(t->state), 0UL);
 }
@@ -184,7 +155,7 @@ static void random_stores_match_a_model(struct kunit *test)
 		model[i] = pick;
 	}
 	for (i = 0; i < NR_PAGES; i++)
-		wrong += !holds(t->state, i, contents[model[i]]);
+		wrong += !zram_test_holds(t->state, i, contents[model[i]]);
 	KUNIT_EXPECT_EQ(test, wrong, 0U);
 	KUNIT_EXPECT_EQ(test, zram_test_sum(t->state, ZRAM_HUGE_SINCE), since);
 	zram_test_check_books(test, t->state);
@@ -204,7 +175,7 @@ static void word_keeps_codec_and_size(struct kunit *test)
 		new.codec = i % ZRAM_MAX_CODECS;
 		new.size = sizes[i / ZRAM_MAX_CODECS];
 		put(test, 3, &new);
-		KUNIT_EXPECT_TRUE(test, holds(t->state, 3, &new));
+		KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 3, &new));
 		expect_counters(test, &new, 0);
 	}
 }
@@ -220,7 +191,7 @@ static void fill_keeps_every_bit(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(fills); i++) {
 		new.fill = fills[i];
 		put(test, 0, &new);
-		KUNIT_EXPECT_TRUE(test, holds(t->state, 0, &new));
+		KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 0, &new));
 	}
 }
 
@@ -233,7 +204,7 @@ static void free_empties_a_slot(struct kunit *test)
 	for (i = ZRAM_SLOT_SAME; i <= ZRAM_SLOT_HUGE; i++) {
 		put(test, i, contents[i]);
 		KUNIT_EXPECT_TRUE(test, zram_slot_free(t->state, i));
-		KUNIT_EXPECT_TRUE(test, holds(t->state, i, &empty));
+		KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, i, &empty));
 		KUNIT_EXPECT_FALSE(test, zram_slot_free(t->state, i));
 	}
 	expect_counters(test, &empty, 1);
@@ -271,14 +242,15 @@ static void store_without_room_changes_nothing(struct kunit *test)
 		pages = zram_test_pool_pages(t->state);
 		KUNIT_EXPECT_EQ(test, -EAGAIN,
 				zram_slot_store(t->state, 1, &new, true));
-		KUNIT_EXPECT_TRUE(test, holds(t->state, 1, contents[i]));
+		KUNIT_EXPECT_TRUE(test,
+				  zram_test_holds(t->state, 1, contents[i]));
 		KUNIT_EXPECT_EQ(test, zram_slot_peek(t->state, 1), word);
 		KUNIT_EXPECT_EQ(test, zram_test_pool_pages(t->state), pages);
 		expect_counters(test, contents[i], i == ZRAM_SLOT_HUGE);
 	}
 	KUNIT_EXPECT_EQ(test, zs_pool_grow(t->state->pool, 700, GFP_KERNEL), 0);
 	KUNIT_EXPECT_EQ(test, zram_slot_store(t->state, 1, &new, true), 0);
-	KUNIT_EXPECT_TRUE(test, holds(t->state, 1, &new));
+	KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 1, &new));
 }
 
 /* Expect: a size that no object has is refused, and the slot keeps its own. */
@@ -294,7 +266,8 @@ static void store_refuses_impossible_sizes(struct kunit *test)
 		new.size = sizes[i];
 		KUNIT_EXPECT_EQ(test, -EINVAL,
 				zram_slot_store(t->state, 1, &new, false));
-		KUNIT_EXPECT_TRUE(test, holds(t->state, 1, &compressed));
+		KUNIT_EXPECT_TRUE(test,
+				  zram_test_holds(t->state, 1, &compressed));
 	}
 	expect_counters(test, &compressed, 0);
 }
@@ -310,13 +283,14 @@ static void store_succeeds_on_an_untouched_slot(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(contents); i++) {
 		put(test, 5, contents[i]);
 		zram_slot_begin(t->state, 5);
-		KUNIT_EXPECT_TRUE(test, holds(t->state, 5, contents[i]));
+		KUNIT_EXPECT_TRUE(test,
+				  zram_test_holds(t->state, 5, contents[i]));
 		KUNIT_EXPECT_EQ(test, 0,
 				zram_slot_store(t->state, 5, &same, true));
-		KUNIT_EXPECT_TRUE(test, holds(t->state, 5, &same));
+		KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 5, &same));
 		KUNIT_EXPECT_EQ(test, -ESTALE,
 				zram_slot_store(t->state, 5, &empty, true));
-		KUNIT_EXPECT_TRUE(test, holds(t->state, 5, &same));
+		KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 5, &same));
 	}
 }
 
@@ -327,11 +301,11 @@ static void store_needs_a_beginning(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, zram_slot_store(t->state, 5, &same, true),
 			-ESTALE);
-	KUNIT_EXPECT_TRUE(test, holds(t->state, 5, &empty));
+	KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 5, &empty));
 	zram_slot_begin(t->state, 5);
 	KUNIT_EXPECT_EQ(test, zram_slot_store(t->state, 6, &same, true),
 			-ESTALE);
-	KUNIT_EXPECT_TRUE(test, holds(t->state, 6, &empty));
+	KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 6, &empty));
 }
 
 /* Expect: any store in between makes the work stale, even of equal bytes. */
@@ -347,7 +321,7 @@ static void store_in_between_makes_work_stale(struct kunit *test)
 				 ZRAM_SLOT_PROCESSING);
 	KUNIT_EXPECT_EQ(test, zram_slot_store(t->state, 5, &small, true),
 			-ESTALE);
-	KUNIT_EXPECT_TRUE(test, holds(t->state, 5, c->to));
+	KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 5, c->to));
 }
 
 /* Expect: so does a free, be the slot empty or not. */
@@ -362,7 +336,7 @@ static void free_in_between_makes_work_stale(struct kunit *test)
 		zram_slot_free(t->state, 5);
 		KUNIT_EXPECT_EQ(test, -ESTALE,
 				zram_slot_store(t->state, 5, &small, true));
-		KUNIT_EXPECT_TRUE(test, holds(t->state, 5, &empty));
+		KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 5, &empty));
 	}
 }
 
@@ -426,7 +400,7 @@ static void owner_follows_its_object(struct kunit *test)
 	zram_owner_ops.unlock(t->state, 9);
 	KUNIT_EXPECT_TRUE(test, locked);
 	KUNIT_EXPECT_EQ(test, now, from + 2);
-	KUNIT_EXPECT_TRUE(test, holds(t->state, 9, &compressed));
+	KUNIT_EXPECT_TRUE(test, zram_test_holds(t->state, 9, &compressed));
 }
 
 /* Expect: compaction moves objects, and slots find theirs where they went. */
@@ -449,7 +423,7 @@ static void slots_find_objects_that_moved(struct kunit *test)
 		if (zram_test_state(t, i) == ZRAM_SLOT_EMPTY)
 			continue;
 		moved += locs[i] != t->state->slots[i].loc;
-		wrong += !holds(t->state, i, &compressed);
+		wrong += !zram_test_holds(t->state, i, &compressed);
 	}
 	KUNIT_EXPECT_GT(test, moved, 0U);
 	KUNIT_EXPECT_EQ(test, wrong, 0U);

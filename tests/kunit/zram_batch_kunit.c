@@ -124,20 +124,37 @@ static u32 wrong(struct kunit *test, u32 first, const struct zram_content *new,
 	return bad;
 }
 
-/* Objects in the pool that no slot has. */
+/* Is the slot's object there, and known to be the slot's? */
+static bool is_owner(struct zram_state *state, u32 index)
+{
+	struct zs_place place;
+	bool is;
+
+	zs_lock(state->pool);
+	is = zs_locate(state->pool, state->slots[index].loc, &place) &&
+	     zs_owners(place.zspage)[place.index] == index;
+	zs_unlock(state->pool);
+	return is;
+}
+
+/* Objects in the pool that no slot has, or the wrong one. */
 static s64 leaked(struct zram_state *state)
 {
+	s64 objects = 0, misowned = 0;
 	unsigned int class;
-	s64 objects = 0;
 	u32 i;
 
-	for (i = 0; i < state->nr_pages; i++)
-		objects -= zram_slot_peek_loc(state, i) != ZS_LOC_NONE;
+	for (i = 0; i < state->nr_pages; i++) {
+		if (zram_slot_peek_loc(state, i) == ZS_LOC_NONE)
+			continue;
+		misowned += !is_owner(state, i);
+		objects--;
+	}
 	zs_lock(state->pool);
 	for (class = 0; class < zs_classes.nr; class++)
 		objects += state->pool->classes[class].used;
 	zs_unlock(state->pool);
-	return objects;
+	return abs(objects) + misowned;
 }
 
 /* What must not change where nothing is done. */

@@ -262,6 +262,31 @@ static inline void zram_test_finish(struct kunit *test, struct zram_test *t)
 	t->state = NULL;
 }
 
+/*
+ * Let this task's next small allocation that may not sleep fail, or do not. Only
+ * where the kernel was built for it.
+ */
+#ifdef CONFIG_FAILSLAB
+static inline bool zram_test_can_fail_allocations(void)
+{
+	return true;
+}
+
+static inline void zram_test_fail_allocation(bool fail)
+{
+	WRITE_ONCE(current->fail_nth, fail);
+}
+#else
+static inline bool zram_test_can_fail_allocations(void)
+{
+	return false;
+}
+
+static inline void zram_test_fail_allocation(bool fail)
+{
+}
+#endif
+
 /**
  * struct zram_worker - a thread at work on the fixture
  * @t: the fixture

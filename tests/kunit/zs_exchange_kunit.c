@@ -126,10 +126,28 @@ static u32 miscounted(struct zs_test_owner *owner)
 	return bad;
 }
 
-/* Expect: pool, books and bytes are as the items say. */
+/* How many items' objects the pool does not know to be theirs. */
+static u32 misowned(struct zs_test_owner *owner)
+{
+	struct zs_place place;
+	u32 id, bad = 0;
+
+	zs_lock(owner->pool);
+	for (id = 0; id < owner->nr; id++) {
+		if (owner->items[id].loc == ZS_LOC_NONE)
+			continue;
+		bad += !zs_locate(owner->pool, owner->items[id].loc, &place) ||
+		       zs_owners(place.zspage)[place.index] != id;
+	}
+	zs_unlock(owner->pool);
+	return bad;
+}
+
+/* Expect: pool, books, owners and bytes are as the items say. */
 static void expect_as_items(struct kunit *test, struct zs_test_owner *owner)
 {
 	KUNIT_EXPECT_EQ(test, miscounted(owner), 0U);
+	KUNIT_EXPECT_EQ(test, misowned(owner), 0U);
 	KUNIT_EXPECT_EQ(test, zs_test_faults(owner->pool), 0U);
 	KUNIT_EXPECT_EQ(test, zs_test_damaged(owner), 0U);
 }
@@ -284,7 +302,9 @@ static void objects_in_flight_are_exchanged(struct kunit *test)
 		owner->items[i].size = size;
 		owner->items[i].seed = i;
 	}
-	expect_as_items(test, owner);
+	KUNIT_EXPECT_EQ(test, miscounted(owner), 0U);
+	KUNIT_EXPECT_EQ(test, misowned(owner), nr);
+	KUNIT_EXPECT_EQ(test, zs_test_damaged(owner), 0U);
 	for (i = 0; i < nr; i++) {
 		owner->items[i].loc = ZS_LOC_NONE;
 		x[i].old = x[i].new;

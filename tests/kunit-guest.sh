@@ -4,6 +4,8 @@
 # Loading the module runs its KUnit suites; their results go to the log.
 set -eu
 
-insmod "$ZRAM_KO" num_devices=0
+# Only pages that may be migrated are freed with their locks, on which the cases
+# that migrate pages rely.
+insmod "$ZRAM_KO" num_devices=0 page_migration=1
 cat /sys/kernel/debug/kunit/*/results >/run/vm/kunit.tap
 rmmod zram

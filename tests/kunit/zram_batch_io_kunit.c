@@ -6,14 +6,13 @@
  * middle, those before it are new and those from there on are old.
  */
 #include <linux/bio.h>
-#include <linux/highmem.h>
 #include <linux/sched/mm.h>
 
 #include "zram_kunit.h"
 
 #define NR_PAGES	160
 
-/* Pages of the longest bio here; its memory has two to spare, and more. */
+/* Pages of the longest bio here; its memory may have as many in gaps. */
 #define BIO_PAGES	64
 #define AREA_ORDER	7
 
@@ -363,28 +362,43 @@ static void note_end(struct bio *bio)
 	(*(u32 *)bio->bi_private)++;
 }
 
-/*
- * Send a bio of @n pages from byte @from of the area on, in segments of up to
- * @segment bytes, and wait for it. Returns how it ended.
+/**
+ * struct shape - what memory a bio comes with
+ * @from: first byte in the area
+ * @segment: most bytes of a segment, a multiple of 512
+ * @gap: bytes between segments
  */
-static int send(struct kunit *test, blk_opf_t op, u32 index, u32 from, u32 n,
-		u32 segment)
+struct shape {
+	u32 from;
+	u32 segment;
+	u32 gap;
+};
+
+/* Where in the area byte @at of the bio is. */
+static u32 place(const struct shape *shape, u32 at)
 {
+	return shape->from + at + at / shape->segment * shape->gap;
+}
+
+/* Send a bio of @n pages and wait for it. Returns how it ended. */
+static int send(struct kunit *test, blk_opf_t op, u32 index, u32 n,
+		const struct shape *shape)
+{
+	u32 at, len, ends = 0, max = 2 * BIO_PAGES;
 	struct bench *bench = test->priv;
-	u32 left_over = n * PAGE_SIZE, len, ends = 0, max = 2 * BIO_PAGES + 2;
 	struct bio_vec *table;
 	struct bio bio;
 
 	table = kunit_kcalloc(test, max, sizeof(*table), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, table);
 	bio_init(&bio, bench->zram->disk->part0, table, max, op);
-	while (left_over && bio.bi_vcnt < max) {
-		len = min(segment, left_over);
+	for (at = 0; at < n * PAGE_SIZE && bio.bi_vcnt < max; at += len) {
+		u32 to = place(shape, at);
+
+		len = min_t(u32, shape->segment, n * PAGE_SIZE - at);
 		bvec_set_page(&table[bio.bi_vcnt++],
-			      bench->area + from / PAGE_SIZE, len,
-			      from % PAGE_SIZE);
-		from += len;
-		left_over -= len;
+			      bench->area + to / PAGE_SIZE, len,
+			      to % PAGE_SIZE);
 		bio.bi_iter.bi_size += len;
 	}
 	bio.bi_iter.bi_sector = (sector_t)index * ZRAM_SECTORS_PER_PAGE;
@@ -411,42 +425,69 @@ static u32 damaged(struct bench *bench)
 	return bad;
 }
 
-/* Expect: the pages of a bio, however many, of whatever kinds, come back. */
+/* Lay page @i of a bio out in the area. */
+static void lay_out(struct bench *bench, const struct shape *shape, u32 i,
+		    u32 tag)
+{
+	u32 at;
+
+	zram_test_make(bench->t.page, tag);
+	for (at = 0; at < PAGE_SIZE; at += 512)
+		memcpy(area(bench) + place(shape, i * PAGE_SIZE + at),
+		       bench->t.page + at, 512);
+}
+
+/* Is page @i of a bio in the area? If so, it is taken away. */
+static bool take_out(struct bench *bench, const struct shape *shape, u32 i,
+		     u32 tag)
+{
+	bool equal = true;
+	u32 at;
+
+	zram_test_make(bench->t.page, tag);
+	for (at = 0; at < PAGE_SIZE; at += 512) {
+		u8 *mem = area(bench) + place(shape, i * PAGE_SIZE + at);
+
+		equal &= !memcmp(mem, bench->t.page + at, 512);
+		memset(mem, 0xa5, 512);
+	}
+	return equal;
+}
+
+/*
+ * Expect: the pages of a bio, however many, of whatever kinds, come back, and
+ * not a byte beside its memory is written.
+ */
 static void long_bios_come_back(struct kunit *test)
 {
 	/* Pages, pages in one segment, and pages that lie across segments. */
-	static const u32 segments[] = {
-		PAGE_SIZE, 64 * PAGE_SIZE, 3 * PAGE_SIZE, PAGE_SIZE + 512,
-		PAGE_SIZE * 3 / 4,
+	static const struct shape shapes[] = {
+		{ 0, PAGE_SIZE, 0 }, { 0, PAGE_SIZE, 3 * PAGE_SIZE / 4 },
+		{ 0, 64 * PAGE_SIZE, 0 }, { PAGE_SIZE, PAGE_SIZE, PAGE_SIZE / 2 },
+		{ 512, 3 * PAGE_SIZE, 512 }, { 0, PAGE_SIZE + 512, 1024 },
+		{ 3584, PAGE_SIZE * 3 / 4, 512 },
 	};
 	struct bench *bench = test->priv;
-	u32 step, i, n, index, from, segment, bad = 0;
+	u32 step, i, n, index, bad = 0;
 
 	for (step = 0; step < 60; step++) {
+		const struct shape *shape = &shapes[step % ARRAY_SIZE(shapes)];
+
 		n = step % 3 ? 1 + zcomp_test_below(&bench->t.rnd, BIO_PAGES) :
 			       BIO_PAGES;
 		index = zcomp_test_below(&bench->t.rnd, NR_PAGES - n + 1);
-		segment = segments[step % ARRAY_SIZE(segments)];
-		from = 512 * zcomp_test_below(&bench->t.rnd, 9);
-		if (step % 2)
-			from = 0;
 		for (i = 0; i < n; i++) {
 			bench->tags[index + i] =
 				prandom_u32_state(&bench->t.rnd);
-			zram_test_make(area(bench) + from + i * PAGE_SIZE,
-				       bench->tags[index + i]);
+			lay_out(bench, shape, i, bench->tags[index + i]);
 		}
-		bad += !!send(test, REQ_OP_WRITE, index, from, n, segment);
-		memset(area(bench), 0xa5, (BIO_PAGES + 2) * PAGE_SIZE);
-		bad += !!send(test, REQ_OP_READ, index, from, n, segment);
-		for (i = 0; i < n; i++) {
-			zram_test_make(bench->t.want, bench->tags[index + i]);
-			bad += !!memcmp(area(bench) + from + i * PAGE_SIZE,
-					bench->t.want, PAGE_SIZE);
-		}
-		bad += from && memchr_inv(area(bench), 0xa5, from);
-		bad += !!memchr_inv(area(bench) + from + n * PAGE_SIZE, 0xa5,
-				    (BIO_PAGES + 2 - n) * PAGE_SIZE - from);
+		bad += !!send(test, REQ_OP_WRITE, index, n, shape);
+		memset(area(bench), 0xa5, PAGE_SIZE << AREA_ORDER);
+		bad += !!send(test, REQ_OP_READ, index, n, shape);
+		for (i = 0; i < n; i++)
+			bad += !take_out(bench, shape, i,
+					 bench->tags[index + i]);
+		bad += !!memchr_inv(area(bench), 0xa5, PAGE_SIZE << AREA_ORDER);
 	}
 	KUNIT_EXPECT_EQ(test, bad, 0U);
 	KUNIT_EXPECT_EQ(test, damaged(bench), 0U);
@@ -458,6 +499,7 @@ static void long_bios_come_back(struct kunit *test)
  */
 static void limit_cuts_a_long_bio(struct kunit *test)
 {
+	static const struct shape shape = { 0, PAGE_SIZE, 0 };
 	struct bench *bench = test->priv;
 	struct zram_state *state = bench->t.state;
 	u32 room, i, until, noise;
@@ -479,14 +521,14 @@ static void limit_cuts_a_long_bio(struct kunit *test)
 
 			if (i % 3 && noise++ == room)
 				until = i;
-			zram_test_make(area(bench) + i * PAGE_SIZE, tag);
+			lay_out(bench, &shape, i, tag);
 			if (i < until)
 				bench->tags[50 + i] = tag;
 		}
 		KUNIT_ASSERT_LT(test, until, (u32)BIO_PAGES);
 		zs_pool_set_limit(state->pool, room);
-		KUNIT_EXPECT_EQ(test, -EIO, send(test, REQ_OP_WRITE, 50, 0,
-						 BIO_PAGES, PAGE_SIZE));
+		KUNIT_EXPECT_EQ(test, -EIO, send(test, REQ_OP_WRITE, 50,
+						 BIO_PAGES, &shape));
 		KUNIT_EXPECT_EQ(test, damaged(bench), 0U);
 		KUNIT_EXPECT_EQ(test, zram_test_pool_pages(state),
 				(unsigned long)room);

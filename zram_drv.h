@@ -53,7 +53,8 @@
  * @ZRAM_HUGE: slots that no codec made smaller
  * @ZRAM_HUGE_SINCE: times a page was stored as such
  * @ZRAM_FAILED_READS: pages that could not be read
- * @ZRAM_FAILED_WRITES: pages that could not be written
+ * @ZRAM_FAILED_WRITES: pages that could not be written; those that follow in the
+ *	same bio are not tried and not counted
  * @ZRAM_NOTIFY_FREE: pages freed by swap or discarded
  * @ZRAM_WRITE_STALLS: writes that had to wait for memory
  * @ZRAM_NR_STATS: how many there are

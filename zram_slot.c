@@ -189,7 +189,8 @@ int zram_slots_store(struct zram_state *state, u32 first,
  *
  * Context: as zram_slots_store().
  * Return: 0; -EAGAIN where the pool has no room for the object and must grow;
- * -ESTALE where @if_processing forbids it. On error the slot is unchanged.
+ * -ESTALE where @if_processing forbids it; -EINVAL for a size that no object can
+ * have. On error the slot is unchanged.
  */
 int zram_slot_store(struct zram_state *state, u32 index,
 		    const struct zram_content *new, bool if_processing)

@@ -424,7 +424,7 @@ static void long_result_is_refused(struct kunit *test)
 		return;
 	/* One A, then a match of two pages at distance 1. */
 	memset(at, 255, len);
-	memcpy(at, (u8[]){ 0x1f, 'A', 1, 0 }, 4);
+	memcpy(at, ((u8[]){ 0x1f, 'A', 1, 0 }), 4);
 	at[len - 1] = 0;
 	KUNIT_EXPECT_EQ(test, expand_anything(test, len), -EINVAL);
 }

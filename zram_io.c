@@ -24,9 +24,7 @@
 #include "zram_io.h"
 #include "zram_slot.h"
 
-/*
- * The codec whose stream is needed to read what @word says, NULL if none is.
- */
+/* The codec whose stream is needed to read what @word says, NULL if none is. */
 static struct zcomp *stream_needed(struct zram_state *state, unsigned long word)
 {
 	struct zcomp *comp;
@@ -165,17 +163,6 @@ struct batch {
 	struct zram_content new[ZCOMP_BATCH];
 };
 
-/* Where same_filled() looks first. The codec goes on from there in order. */
-static void prefetch_src(const struct batch *b)
-{
-	unsigned int i;
-
-	for (i = b->done; i < b->n; i++) {
-		prefetch(b->src[i]);
-		prefetch(b->src[i] + PAGE_SIZE - L1_CACHE_BYTES);
-	}
-}
-
 /*
  * What freeing the old objects will look at, in two steps: the second looks at
  * what the first fetched.
@@ -272,7 +259,11 @@ static int write_some(struct zram_state *state, struct batch *b)
 	int ret, error = 0;
 	unsigned int end;
 
-	prefetch_src(b);
+	/* Where same_filled() looks. The codec goes on from there in order. */
+	for (end = b->done; end < b->n; end++) {
+		prefetch(b->src[end]);
+		prefetch(b->src[end] + PAGE_SIZE - L1_CACHE_BYTES);
+	}
 	prefetch_old(state, b, zs_prefetch_page);
 	end = encode(state, b, &stream, &error);
 	prefetch_old(state, b, zs_prefetch_zspage);
@@ -590,20 +581,17 @@ int zram_rw_whole_page(struct gendisk *disk, sector_t sector,
 	struct zram *zram = disk->private_data;
 	struct zram_state *state = zram_state(zram);
 	u32 index = sector / ZRAM_SECTORS_PER_PAGE;
-	struct bio_vec bv = { .bv_page = page, .bv_len = PAGE_SIZE };
-	const void *src;
+	void *mem;
 	int ret;
 
 	if (!state || sector % ZRAM_SECTORS_PER_PAGE ||
 	    sector / ZRAM_SECTORS_PER_PAGE >= state->nr_pages)
 		return -EINVAL;
-	if (write) {
-		src = kmap_local_page(page);
-		ret = zram_write_page(state, index, src);
-		kunmap_local(src);
-	} else {
-		ret = read_direct(state, &bv, index);
-	}
+	mem = kmap_local_page(page);
+	ret = write ? zram_write_page(state, index, mem) :
+		      zram_read_page(state, index, mem);
+	flush_dcache_page(page);
+	kunmap_local(mem);
 	/* The bio that follows fails in its turn: that one counts. */
 	if (ret)
 		zram_count(state, write ? ZRAM_FAILED_WRITES :

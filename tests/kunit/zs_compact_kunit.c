@@ -210,7 +210,7 @@ static void objects_in_flight_stay(struct kunit *test)
 		struct zs_test_item *item = &owner->items[id];
 
 		while (zs_test_replace(owner->pool, ZS_LOC_NONE, size,
-				      ZS_OWNER_NONE, &item->loc, &emptied))
+				       ZS_OWNER_NONE, &item->loc, &emptied))
 			KUNIT_ASSERT_EQ(test, 0, zs_pool_grow(owner->pool, size,
 							      GFP_KERNEL));
 		item->size = size;

@@ -229,7 +229,7 @@ static inline int zs_test_put(struct zs_test_owner *owner, u32 id, u32 size,
 	do {
 		raw_spin_lock(&item->lock);
 		err = zs_test_replace(owner->pool, item->loc, size, id, &loc,
-				     &emptied);
+				      &emptied);
 		if (!err) {
 			zs_obj_write(loc, zs_test_bytes(owner, seed), size);
 			item->loc = loc;

@@ -131,7 +131,7 @@ static void page_with_object_in_flight_stays(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, dst);
 	KUNIT_ASSERT_EQ(test, zs_pool_grow(owner->pool, 700, GFP_KERNEL), 0);
 	KUNIT_ASSERT_EQ(test, zs_test_replace(owner->pool, ZS_LOC_NONE, 700,
-					     ZS_OWNER_NONE, &loc, &emptied), 0);
+					      ZS_OWNER_NONE, &loc, &emptied), 0);
 	src = zs_loc_page(loc);
 	get_page(src);
 	KUNIT_EXPECT_EQ(test, migrate(dst, src), -EAGAIN);
@@ -157,8 +157,8 @@ static void tail_of_object_in_flight_stays(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, zs_pool_grow(owner->pool, 2720, GFP_KERNEL), 0);
 	for (i = 0; i < 2; i++)
 		KUNIT_ASSERT_EQ(test, zs_test_replace(owner->pool, ZS_LOC_NONE,
-						     2720, ZS_OWNER_NONE,
-						     &loc[i], &emptied), 0);
+						      2720, ZS_OWNER_NONE,
+						      &loc[i], &emptied), 0);
 	/* The second begins in the first page and ends in the next. */
 	KUNIT_ASSERT_PTR_EQ(test, zs_loc_page(loc[1]), zs_loc_page(loc[0]));
 	zs_test_free(owner->pool, loc[0], &emptied);

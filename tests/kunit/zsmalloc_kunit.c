@@ -250,7 +250,7 @@ static void object_without_owner_is_usable(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, 0, zs_pool_grow(owner->pool, size, GFP_KERNEL));
 	KUNIT_ASSERT_EQ(test, 0,
 			zs_test_replace(owner->pool, ZS_LOC_NONE, size,
-				       ZS_OWNER_NONE, &loc, &emptied));
+					ZS_OWNER_NONE, &loc, &emptied));
 	zs_obj_write(loc, zs_test_bytes(owner, 9), size);
 	preempt_disable();
 	data = zs_obj_read_begin(loc, size);

@@ -8,9 +8,9 @@ set -euo pipefail
 
 cd "$TOP"
 shopt -s nullglob
-kernel_code=(./*.[ch] tests/kunit/*.[ch])
-c_code=("${kernel_code[@]}" tests/vm/*.[ch])
-scripts=(scripts/*.sh tests/*.sh tests/vm/*.sh .ci/run)
+kernel_code=(./*.[ch] tests/kunit/*.[ch] tests/bench/z*.[ch])
+c_code=("${kernel_code[@]}" tests/vm/*.[ch] tests/bench/*.c)
+scripts=(scripts/*.sh scripts/bench/*.sh tests/*.sh tests/vm/*.sh .ci/run)
 bad=0
 
 step() { # NAME COMMAND...

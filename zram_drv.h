@@ -10,7 +10,8 @@
  *   partial mutex	writers of parts of one page (zram_state.partial)
  *   stream		working memory of a codec (local_lock or mutex)
  *   page lock		of a zspage's page, where the core migrates it
- *   slot lock		one page of the disk, and where its object is (bit spin)
+ *   slot lock		one page of the disk, and where its object is (bit spin);
+ *			several at a time only in ascending order
  *   pool lock		the allocator's lists, bitmaps, owner ids (raw spin)
  *
  * Rules:

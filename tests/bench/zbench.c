@@ -43,7 +43,6 @@
 static char *corpus;
 module_param(corpus, charp, 0444);
 MODULE_PARM_DESC(corpus, "File of pages to write");
-
 static char *device = "/dev/zram0";
 module_param(device, charp, 0644);
 MODULE_PARM_DESC(device, "Block device to drive");
@@ -111,6 +110,7 @@ static int send_bio(struct thread *t, struct bio *bio, struct bio_vec *vecs,
 {
 	const struct job *job = t->job;
 	u32 page = t->first + t->order[nth] * job->bio_pages;
+	u32 shift = job->seed * 4099;	/* another seed, other contents */
 	u32 i;
 	int ret;
 
@@ -121,7 +121,7 @@ static int send_bio(struct thread *t, struct bio *bio, struct bio_vec *vecs,
 	else
 		for (i = 0; i < job->bio_pages; i++)
 			__bio_add_page(bio, job->op == REQ_OP_WRITE ?
-				       pages[(page + i) % nr_pages] :
+				       pages[(page + i + shift) % nr_pages] :
 				       t->target[i], PAGE_SIZE, 0);
 	ret = submit_bio_wait(bio);
 	bio_uninit(bio);

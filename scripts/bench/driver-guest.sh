@@ -25,20 +25,25 @@ generator() { # FILE of pages to write
 	insmod "$BENCH_KO" corpus="$1" || fail "cannot load zbench"
 }
 
-on_null() {
+# Every number of pages and threads, every operation
+every_kind() { # TEST-PREFIX CONFIG ALGORITHM
 	local op bio threads
 
-	printf /dev/znull >/sys/module/zbench/parameters/device
 	for threads in $THREADS; do
 		for bio in $BIOS; do
 			for op in $OPS; do
-				step "null device: $op"
+				step "$2 $3 $op"
 				run "op=$op bio=$bio threads=$threads" \
 					"pages=$PAGES random=1 seed=$round"
-				measured "null-$op" null none ns_per_page
+				measured "$1$op" "$2" "$3" ns_per_page
 			done
 		done
 	done
+}
+
+on_null() {
+	printf /dev/znull >/sys/module/zbench/parameters/device
+	every_kind null- null none
 	printf /dev/zram0 >/sys/module/zbench/parameters/device
 }
 
@@ -59,22 +64,11 @@ random_data() { # ours | theirs, ALGORITHM
 }
 
 one_driver() { # ours | theirs, ALGORITHM
-	local op bio threads
-
 	load "$1"
 	device "$2" $((PAGES * 4096))
 	# Fill first: what is timed are overwrites of a device that is in use.
 	run "op=write bio=16 pages=$PAGES random=1 seed=9"
-	for threads in $THREADS; do
-		for bio in $BIOS; do
-			for op in $OPS; do
-				step "$1 $2 $op"
-				run "op=$op bio=$bio threads=$threads" \
-					"pages=$PAGES random=1 seed=$round"
-				measured "$op" "$1" "$2" ns_per_page
-			done
-		done
-	done
+	every_kind '' "$1" "$2"
 	result test=memory config="$1" alg="$2" value="$(mm_stat 3)" unit=bytes \
 		compressed="$(mm_stat 2)" stored="$(mm_stat 1)"
 	step "$1 $2 discard"

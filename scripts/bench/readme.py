@@ -20,7 +20,7 @@ BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 ORDER = ("driver", "streams", "teardown", "scale", "walker", "allocator")
 
 INTRO = """\
-    make bench            # hours; make bench QUICK=1, some minutes
+    make bench            # or, smaller, make bench QUICK=1
 
 runs what five texts about compressed memory measured, on this module and on the
 kernel's own, in turn, in one run, with the same kernel, codecs, sizes and data:

@@ -107,18 +107,6 @@ static void lock_takes_just_those_slots(struct kunit *test)
 
 /* --- Threads -------------------------------------------------------------- */
 
-static int compact_slots(void *data)
-{
-	struct zram_worker *worker = data;
-
-	while (!kthread_should_stop()) {
-		zs_pool_compact(worker->t->state->pool, NULL);
-		worker->steps++;
-		cond_resched();
-	}
-	return 0;
-}
-
 /* Store @n copies of a page that tells what it must be. Returns a fault. */
 static bool store_copies(struct zram_worker *worker, u32 first, u32 n, u32 tag)
 {
@@ -228,7 +216,7 @@ static void overlapping_ranges_do_not_mix(struct kunit *test)
 
 	for (i = 0; i < 3; i++)
 		zram_worker_start(&workers[i], use_ranges);
-	zram_worker_start(&workers[3], compact_slots);
+	zram_worker_start(&workers[3], zram_worker_compacts);
 	msleep(2 * A_WHILE_MS);
 	zram_workers_stop(test, workers, 4);
 	KUNIT_EXPECT_EQ(test, zram_test_sum(t->state, ZRAM_FAILED_READS), 0);

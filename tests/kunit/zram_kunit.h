@@ -385,4 +385,17 @@ static inline void zram_test_device_end(struct zram *zram)
 	put_disk(zram->disk);
 }
 
+/* A thread that compacts the pool all the time. */
+static inline int zram_worker_compacts(void *data)
+{
+	struct zram_worker *worker = data;
+
+	while (!kthread_should_stop()) {
+		zs_pool_compact(worker->t->state->pool, NULL);
+		worker->steps++;
+		cond_resched();
+	}
+	return 0;
+}
+
 #endif /* _ZRAM_KUNIT_H_ */

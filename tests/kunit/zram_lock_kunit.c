@@ -167,18 +167,6 @@ static int use_slots(void *data)
 	return 0;
 }
 
-static int compact_slots(void *data)
-{
-	struct zram_worker *worker = data;
-
-	while (!kthread_should_stop()) {
-		zs_pool_compact(worker->t->state->pool, NULL);
-		worker->steps++;
-		cond_resched();
-	}
-	return 0;
-}
-
 /* Expect: threads that store, read and free never see a page of two halves. */
 static void threads_at_work_survive_compaction(struct kunit *test)
 {
@@ -189,7 +177,7 @@ static void threads_at_work_survive_compaction(struct kunit *test)
 
 	for (i = 0; i < 3; i++)
 		zram_worker_start(&workers[i], use_slots);
-	zram_worker_start(&workers[3], compact_slots);
+	zram_worker_start(&workers[3], zram_worker_compacts);
 	msleep(2000);
 	zram_workers_stop(test, workers, 4);
 	zs_pool_stats(t->state->pool, &stats);

@@ -134,17 +134,17 @@ static inline void zram_slots_lock(struct zram_state *state, u32 first,
 	struct zram_slot *slot = &state->slots[first], *end = slot + n;
 
 	lockdep_assert(!in_hardirq() && !in_serving_softirq());
+	/*
+	 * First of all: lockdep takes the slots for locked from here on, and
+	 * whoever is switched to may take locks that do not nest inside.
+	 */
+	preempt_disable();
 	spin_acquire(&state->slot_map, 0, 0, _RET_IP_);
-	for (; slot < end; slot++) {
-		preempt_disable();
+	for (; slot < end; slot++)
 		while (unlikely(test_and_set_bit_lock(ZRAM_SLOT_LOCK_BIT,
-						      &slot->word))) {
-			preempt_enable();
+						      &slot->word)))
 			while (READ_ONCE(slot->word) & ZRAM_SLOT_LOCK)
 				cpu_relax();
-			preempt_disable();
-		}
-	}
 }
 
 /**
@@ -162,11 +162,10 @@ static inline void zram_slots_unlock(struct zram_state *state, u32 first,
 	struct zram_slot *slot = &state->slots[first], *end = slot + n;
 
 	spin_release(&state->slot_map, _RET_IP_);
-	for (; slot < end; slot++) {
+	for (; slot < end; slot++)
 		atomic_long_set_release((atomic_long_t *)&slot->word,
 					slot->word & ~ZRAM_SLOT_LOCK);
-		preempt_enable();
-	}
+	preempt_enable();
 }
 
 /* The same for one slot. */

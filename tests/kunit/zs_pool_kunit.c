@@ -156,8 +156,8 @@ static void grow_without_memory_fails(struct kunit *test)
 	release_memory(&hog, U32_MAX);
 	stats = zs_test_stats(owner);
 	KUNIT_EXPECT_GT(test, failed, 0U);
-	/* The shrinker may have taken room away that was never used. */
-	KUNIT_EXPECT_EQ(test, stats.pages + stats.compacted,
+	/* The shrinker and migration take away room that was never used. */
+	KUNIT_EXPECT_LE(test, stats.pages + stats.compacted,
 			(unsigned long)grown * zs_test_shape(3600)->chain);
 }
 

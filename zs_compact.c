@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zs_compact: empties sparse zspages into fuller ones and frees them; one
- * shrinker for all pools does it when the kernel is short of memory.
+ * zs_compact: empties sparse zspages into fuller ones and frees them: when told
+ * to, in the background when a pool has grown, and, by one shrinker for all
+ * pools, when the kernel is short of memory.
  *
  * Compaction takes the emptiest zspage of a class off its list (busy: nothing
  * is allocated in it from then on) and moves its objects one at a time: the
@@ -24,9 +25,17 @@
 /* A zspage that stays after this many tries leaves its class alone. */
 #define MAX_STUCK	3
 
+/*
+ * Growth by this share of the pool's pages, at least so many, makes us look, and
+ * as much to win starts compaction: 0.8 % is what a user would not notice.
+ */
+#define BACKGROUND_SHIFT	7
+#define BACKGROUND_MIN		128UL
+
 static LIST_HEAD(pools);
 static DEFINE_SPINLOCK(pools_lock);
 static struct shrinker *shrinker;
+static struct workqueue_struct *compact_wq;
 
 /* Zspages of a class that could go if its objects were packed tightly. */
 static unsigned long surplus(const struct zs_pool *pool, unsigned int class)
@@ -212,6 +221,19 @@ unsigned long zs_pool_freeable(struct zs_pool *pool)
 	return pages;
 }
 
+/* What it takes for compaction to begin by itself. */
+static unsigned long background_share(const struct zs_pool *pool)
+{
+	return max(READ_ONCE(pool->pages) >> BACKGROUND_SHIFT, BACKGROUND_MIN);
+}
+
+static void compact_in_background(struct work_struct *work)
+{
+	struct zs_pool *pool = container_of(work, struct zs_pool, background);
+
+	zs_pool_compact(pool, &pool->closing);
+}
+
 static unsigned long zs_shrinker_count(struct shrinker *shrinker,
 				       struct shrink_control *sc)
 {
@@ -268,51 +290,100 @@ static unsigned long zs_shrinker_scan(struct shrinker *shrinker,
 }
 
 /**
- * zs_shrinker_add - let the shrinker compact a pool
+ * zs_compact_due - is it time to look for room that compaction would win
+ * @pool: the pool
+ * @pages: by which it has just grown
+ *
+ * A pool that grows takes memory while parts of its zspages may lie unused:
+ * sizes change as pages are overwritten, and each class keeps the room of its
+ * best days. Looking goes with the growth, so that it costs little of what
+ * growing does.
+ *
+ * Context: pool lock held.
+ * Return: whether to call zs_compact_background() after unlocking.
+ */
+bool zs_compact_due(struct zs_pool *pool, unsigned int pages)
+{
+	lockdep_assert_held(&pool->lock);
+	pool->grown += pages;
+	if (pool->grown < background_share(pool))
+		return false;
+	pool->grown = 0;
+	return true;
+}
+
+/**
+ * zs_compact_background - compact if that frees a notable share of a pool
+ * @pool: the pool
+ *
+ * Context: any but interrupts; no pool lock held. Does not wait.
+ */
+void zs_compact_background(struct zs_pool *pool)
+{
+	if (zs_pool_freeable(pool) >= background_share(pool))
+		queue_work(compact_wq, &pool->background);
+}
+
+/**
+ * zs_compact_add - let shrinker and growth compact a pool
  * @pool: the pool
  *
  * Context: task context.
  */
-void zs_shrinker_add(struct zs_pool *pool)
+void zs_compact_add(struct zs_pool *pool)
 {
+	mutex_init(&pool->compacting);
+	INIT_WORK(&pool->background, compact_in_background);
 	spin_lock(&pools_lock);
 	list_add_tail(&pool->link, &pools);
 	spin_unlock(&pools_lock);
 }
 
 /**
- * zs_shrinker_remove - keep the shrinker away from a pool
- * @pool: the pool
+ * zs_compact_remove - no more compaction of a pool
+ * @pool: the pool, which does not grow any more
  *
- * Context: may sleep, until a scan that is using the pool is through.
+ * Context: may sleep, until one that is under way is through.
  */
-void zs_shrinker_remove(struct zs_pool *pool)
+void zs_compact_remove(struct zs_pool *pool)
 {
 	spin_lock(&pools_lock);
 	list_del(&pool->link);
 	spin_unlock(&pools_lock);
+	WRITE_ONCE(pool->closing, true);
+	cancel_work_sync(&pool->background);
 	wait_var_event(&pool->scanners, !atomic_read(&pool->scanners));
+	mutex_destroy(&pool->compacting);
 }
 
 /**
- * zs_shrinker_init - register the one shrinker
+ * zs_compact_init - be ready to compact
  *
  * Context: module init. May sleep.
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM, with nothing left behind.
  */
-int zs_shrinker_init(void)
+int zs_compact_init(void)
 {
+	/* For reclaim: freeing a pool, which may be for that, waits for it. */
+	compact_wq = alloc_workqueue("zram_compact",
+				     WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!compact_wq)
+		return -ENOMEM;
 	shrinker = compat_shrinker_create("zram", zs_shrinker_count,
 					  zs_shrinker_scan);
-	return shrinker ? 0 : -ENOMEM;
+	if (shrinker)
+		return 0;
+	destroy_workqueue(compact_wq);
+	return -ENOMEM;
 }
 
 /**
- * zs_shrinker_exit - undo zs_shrinker_init()
+ * zs_compact_exit - undo zs_compact_init()
  *
- * Context: may sleep.
+ * Context: all pools are destroyed. May sleep.
  */
-void zs_shrinker_exit(void)
+void zs_compact_exit(void)
 {
 	compat_shrinker_destroy(shrinker);
+	destroy_workqueue(compact_wq);
 }

@@ -72,9 +72,12 @@ struct zs_class {
  * @max_pages: most pages held
  * @limit: pages allowed, 0 for no limit
  * @compacted: pages freed by compaction
+ * @grown: pages added since somebody last looked for room to win
  * @ops: how to lock and tell owners; constant
  * @owner: handed to @ops; constant
  * @compacting: held by the one compaction that may run
+ * @background: compacts
+ * @closing: it shall stop
  * @scanners: shrinker scans that use the pool (atomic)
  * @link: in the shrinker's list of pools, guarded by its lock
  * @classes: the size classes
@@ -85,10 +88,13 @@ struct zs_pool {
 	unsigned long max_pages;
 	unsigned long limit;
 	unsigned long compacted;
+	unsigned long grown;
 
 	const struct zs_owner_ops *ops;
 	void *owner;
 	struct mutex compacting;	/* see above */
+	struct work_struct background;
+	bool closing;
 	atomic_t scanners;
 	struct list_head link;
 
@@ -209,9 +215,11 @@ int zs_access_init(void);
 void zs_access_exit(void);
 
 /* zs_compact.c */
-int zs_shrinker_init(void);
-void zs_shrinker_exit(void);
-void zs_shrinker_add(struct zs_pool *pool);
-void zs_shrinker_remove(struct zs_pool *pool);
+int zs_compact_init(void);
+void zs_compact_exit(void);
+void zs_compact_add(struct zs_pool *pool);
+void zs_compact_remove(struct zs_pool *pool);
+bool zs_compact_due(struct zs_pool *pool, unsigned int pages);
+void zs_compact_background(struct zs_pool *pool);
 
 #endif /* _ZS_INTERNAL_H_ */

@@ -44,16 +44,16 @@ int zs_init(void)
 	ret = zs_access_init();
 	if (ret)
 		return ret;
-	ret = zs_shrinker_init();
+	ret = zs_compact_init();
 	if (ret)
 		goto out_access;
 	ret = zs_migrate_init();
 	if (ret)
-		goto out_shrinker;
+		goto out_compact;
 	return 0;
 
-out_shrinker:
-	zs_shrinker_exit();
+out_compact:
+	zs_compact_exit();
 out_access:
 	zs_access_exit();
 	return ret;
@@ -67,7 +67,7 @@ out_access:
 void zs_exit(void)
 {
 	zs_migrate_exit();
-	zs_shrinker_exit();
+	zs_compact_exit();
 	zs_access_exit();
 }
 
@@ -88,13 +88,12 @@ struct zs_pool *zs_pool_create(const struct zs_owner_ops *ops, void *owner)
 	if (!pool)
 		return NULL;
 	raw_spin_lock_init(&pool->lock);
-	mutex_init(&pool->compacting);
 	pool->ops = ops;
 	pool->owner = owner;
 	for (class = 0; class < zs_classes.nr; class++)
 		for (group = 0; group < ZS_NR_GROUPS; group++)
 			INIT_LIST_HEAD(&pool->classes[class].groups[group]);
-	zs_shrinker_add(pool);
+	zs_compact_add(pool);
 	return pool;
 }
 
@@ -158,8 +157,8 @@ static bool retire_some(struct zs_pool *pool, struct zs_class *class,
  * zs_pool_destroy - free a pool and every object still in it
  * @pool: nobody uses it or holds a location of it any more
  *
- * Walks zspages, not objects: the time goes with the memory held. Waits for a
- * shrinker or migration that is looking at the pool.
+ * Walks zspages, not objects: the time goes with the memory held. Waits for
+ * compaction or migration that is looking at the pool.
  *
  * Context: may sleep.
  */
@@ -169,7 +168,7 @@ void zs_pool_destroy(struct zs_pool *pool)
 	unsigned int class;
 	LIST_HEAD(emptied);
 
-	zs_shrinker_remove(pool);
+	zs_compact_remove(pool);
 	do {
 		for (class = 0; class < zs_classes.nr; class++) {
 			while (retire_some(pool, &pool->classes[class],
@@ -183,7 +182,6 @@ void zs_pool_destroy(struct zs_pool *pool)
 		zs_pool_stats(pool, &stats);
 	} while (stats.pages);
 	zs_migrate_flush();
-	mutex_destroy(&pool->compacting);
 	kvfree(pool);
 }
 
@@ -293,7 +291,8 @@ static bool over_limit(struct zs_pool *pool, unsigned int pages)
  * @gfp: how to allocate; never warns
  *
  * Adds one zspage. The room is for whoever comes first: a caller whose
- * zs_obj_exchange() still finds none grows again.
+ * zs_obj_exchange() still finds none grows again. Now and then growth starts
+ * compaction in the background.
  *
  * Context: as @gfp says; no owner's lock held.
  * Return: 0, -ENOMEM, or -ENOSPC where the pool's limit is reached.
@@ -303,7 +302,7 @@ int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp)
 	unsigned int class = zs_class_of(&zs_classes, size);
 	unsigned int chain = zs_classes.shape[class].chain;
 	struct zspage *zspage;
-	bool refused;
+	bool refused, due = false;
 
 	/* Racy but free: spares the allocation. Decided under the lock. */
 	if (over_limit(pool, chain))
@@ -320,6 +319,7 @@ int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp)
 		pool->classes[class].zspages++;
 		zspage->busy = false;
 		link_zspage(&pool->classes[class], zspage);
+		due = zs_compact_due(pool, chain);
 	}
 	zs_unlock(pool);
 
@@ -327,6 +327,8 @@ int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp)
 		zs_zspage_free(zspage);
 		return -ENOSPC;
 	}
+	if (due)
+		zs_compact_background(pool);
 	return 0;
 }
 

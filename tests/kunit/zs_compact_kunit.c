@@ -36,16 +36,6 @@ static void compact_exit(struct kunit *test)
 	zs_test_finish(test, owner);
 }
 
-/* Fill the pool with objects of @size, then free some two thirds at random. */
-static void fragment(struct kunit *test, struct zs_test_owner *owner, u32 size)
-{
-	u32 i;
-
-	zs_test_fill(test, owner, size);
-	for (i = 0; i < NR_ITEMS; i++)
-		zs_test_drop(owner, zs_test_random(owner, NR_ITEMS));
-}
-
 /* How many items are elsewhere than @locs says. */
 static u32 moved_since(struct zs_test_owner *owner, const u64 *locs)
 {
@@ -93,7 +83,7 @@ static void fragmented_pool_shrinks_to_the_minimum(struct kunit *test)
 	struct zs_test_owner *owner = test->priv;
 	unsigned long before, freeable, freed;
 
-	fragment(test, owner, zs_test_param(test));
+	zs_test_fragment(test, owner, zs_test_param(test));
 	before = zs_test_pages(owner);
 	freeable = zs_pool_freeable(owner->pool);
 	freed = zs_pool_compact(owner->pool, NULL);
@@ -112,7 +102,7 @@ static void second_compaction_frees_nothing(struct kunit *test)
 	struct zs_test_owner *owner = test->priv;
 	int moves;
 
-	fragment(test, owner, zs_test_param(test));
+	zs_test_fragment(test, owner, zs_test_param(test));
 	zs_pool_compact(owner->pool, NULL);
 	moves = atomic_read(&owner->moves);
 	KUNIT_EXPECT_EQ(test, zs_pool_freeable(owner->pool), 0UL);
@@ -157,7 +147,7 @@ static void compaction_works_at_the_limit(struct kunit *test)
 {
 	struct zs_test_owner *owner = test->priv;
 
-	fragment(test, owner, 1500);
+	zs_test_fragment(test, owner, 1500);
 	zs_pool_set_limit(owner->pool, 1);
 	KUNIT_EXPECT_GT(test, zs_pool_compact(owner->pool, NULL), 0UL);
 	KUNIT_EXPECT_EQ(test, zs_test_pages(owner), zs_test_min_pages(owner));
@@ -171,7 +161,7 @@ static void refused_objects_stay(struct kunit *test)
 	unsigned long pages;
 	u64 *locs;
 
-	fragment(test, owner, zs_test_param(test));
+	zs_test_fragment(test, owner, zs_test_param(test));
 	locs = copy_locs(test, owner);
 	pages = zs_test_pages(owner);
 	owner->refuse = true;
@@ -189,7 +179,7 @@ static void unknown_owners_stay(struct kunit *test)
 	struct zs_test_owner *owner = test->priv;
 	u64 *locs;
 
-	fragment(test, owner, 700);
+	zs_test_fragment(test, owner, 700);
 	locs = copy_locs(test, owner);
 	owner->nr = 0;
 	KUNIT_EXPECT_EQ(test, zs_pool_compact(owner->pool, NULL), 0UL);
@@ -235,7 +225,7 @@ static void object_freed_meanwhile_is_passed_over(struct kunit *test)
 {
 	struct zs_test_owner *owner = test->priv;
 
-	fragment(test, owner, zs_test_param(test));
+	zs_test_fragment(test, owner, zs_test_param(test));
 	owner->before_lock = free_the_object;
 	zs_pool_compact(owner->pool, NULL);
 	owner->before_lock = NULL;
@@ -259,7 +249,7 @@ static void object_replaced_meanwhile_is_passed_over(struct kunit *test)
 {
 	struct zs_test_owner *owner = test->priv;
 
-	fragment(test, owner, zs_test_param(test));
+	zs_test_fragment(test, owner, zs_test_param(test));
 	owner->before_lock = replace_the_object;
 	zs_pool_compact(owner->pool, NULL);
 	owner->before_lock = NULL;
@@ -275,7 +265,7 @@ static void stop_flag_prevents_a_pass(struct kunit *test)
 	struct zs_test_owner *owner = test->priv;
 	bool stop = true;
 
-	fragment(test, owner, zs_test_param(test));
+	zs_test_fragment(test, owner, zs_test_param(test));
 	KUNIT_EXPECT_EQ(test, zs_pool_compact(owner->pool, &stop), 0UL);
 	KUNIT_EXPECT_EQ(test, atomic_read(&owner->locks), 0);
 }
@@ -292,7 +282,7 @@ static void stop_flag_ends_a_pass(struct kunit *test)
 {
 	struct zs_test_owner *owner = test->priv;
 
-	fragment(test, owner, 700);
+	zs_test_fragment(test, owner, 700);
 	stop_soon = false;
 	owner->before_lock = raise_stop_flag;
 	zs_pool_compact(owner->pool, &stop_soon);
@@ -310,8 +300,8 @@ static void other_pools_are_left_alone(struct kunit *test)
 	struct zs_test_owner *other = zs_test_create(test, NR_ITEMS);
 	unsigned long pages;
 
-	fragment(test, owner, 700);
-	fragment(test, other, 700);
+	zs_test_fragment(test, owner, 700);
+	zs_test_fragment(test, other, 700);
 	pages = zs_test_pages(other);
 	zs_pool_compact(owner->pool, NULL);
 	KUNIT_EXPECT_EQ(test, zs_test_pages(other), pages);
@@ -381,7 +371,7 @@ static void locked_owner_is_waited_for(struct kunit *test)
 	struct task_struct *task;
 	u64 *locs;
 
-	fragment(test, owner, 700);
+	zs_test_fragment(test, owner, 700);
 	locs = copy_locs(test, owner);
 	init_completion(&holder.wanted);
 	init_completion(&holder.held);
@@ -496,7 +486,7 @@ static void passes_of_two_threads_take_turns(struct kunit *test)
 	start(owner, &workers[0], compact_again_and_again);
 	start(owner, &workers[1], compact_again_and_again);
 	for (round = 0; round < 5; round++)
-		fragment(test, owner, 1 + zs_test_random(owner, 3000));
+		zs_test_fragment(test, owner, 1 + zs_test_random(owner, 3000));
 	msleep(100);
 	stop(test, &workers[0]);
 	stop(test, &workers[1]);

@@ -299,6 +299,17 @@ static inline void zs_test_fill(struct kunit *test, struct zs_test_owner *owner,
 	}
 }
 
+/* Fill the pool with objects of @size, then free some two thirds at random. */
+static inline void zs_test_fragment(struct kunit *test,
+				    struct zs_test_owner *owner, u32 size)
+{
+	u32 i;
+
+	zs_test_fill(test, owner, size);
+	for (i = 0; i < owner->nr; i++)
+		zs_test_drop(owner, zs_test_random(owner, owner->nr));
+}
+
 /* Fewest pages that hold the items' objects. Nobody else is at work. */
 static inline unsigned long zs_test_min_pages(struct zs_test_owner *owner)
 {
@@ -353,13 +364,14 @@ static inline u32 zs_test_class_faults(struct zs_pool *pool, unsigned int index,
 	return faults + (class->zspages != zspages) + (class->used != used);
 }
 
-/* Where the pool's books do not agree. Nobody compacts or migrates. */
+/* Where the pool's books do not agree. Nobody migrates. */
 static inline u32 zs_test_faults(struct zs_pool *pool)
 {
 	unsigned long pages = 0;
 	unsigned int class;
 	u32 faults = 0;
 
+	flush_work(&pool->background);
 	zs_lock(pool);
 	for (class = 0; class < zs_classes.nr; class++)
 		faults += zs_test_class_faults(pool, class, &pages);

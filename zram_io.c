@@ -163,12 +163,8 @@ struct batch {
 	struct zram_content new[ZCOMP_BATCH];
 };
 
-/*
- * What freeing the old objects will look at, in two steps: the second looks at
- * what the first fetched.
- */
-static void prefetch_old(struct zram_state *state, const struct batch *b,
-			 void (*prefetch_half)(u64 loc))
+/* What freeing the old objects will look at. */
+static void prefetch_old(struct zram_state *state, const struct batch *b)
 {
 	unsigned int i;
 
@@ -176,7 +172,7 @@ static void prefetch_old(struct zram_state *state, const struct batch *b,
 		u64 loc = zram_slot_peek_loc(state, b->first + i);
 
 		if (loc != ZS_LOC_NONE)
-			prefetch_half(loc);
+			zs_prefetch_free(loc);
 	}
 }
 
@@ -264,9 +260,8 @@ static int write_some(struct zram_state *state, struct batch *b)
 		prefetch(b->src[end]);
 		prefetch(b->src[end] + PAGE_SIZE - L1_CACHE_BYTES);
 	}
-	prefetch_old(state, b, zs_prefetch_page);
+	prefetch_old(state, b);
 	end = encode(state, b, &stream, &error);
-	prefetch_old(state, b, zs_prefetch_zspage);
 	ret = store(state, b, end, gfp);
 	if (stream)
 		zcomp_stream_put(comp, stream);

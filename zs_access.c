@@ -74,27 +74,15 @@ void zs_prefetch_read(u64 loc, u32 size)
 }
 
 /**
- * zs_prefetch_page - the first half of what freeing an object looks at
+ * zs_prefetch_free - soon this object will be freed
  * @loc: its location, which may be stale by now, or no location at all
+ *
+ * Looks at the page, which nothing waits for, and fetches its zspage. A page
+ * that is not ours any more may say anything of that: it is only an address.
  *
  * Context: any.
  */
-void zs_prefetch_page(u64 loc)
-{
-	if (pfn_valid(zs_loc_pfn(loc)))
-		prefetch(zs_loc_page(loc));
-}
-
-/**
- * zs_prefetch_zspage - the second half; some time after zs_prefetch_page()
- * @loc: its location, which may be stale by now, or no location at all
- *
- * A page that is not ours any more may say anything of its zspage: that is only
- * an address to fetch.
- *
- * Context: any.
- */
-void zs_prefetch_zspage(u64 loc)
+void zs_prefetch_free(u64 loc)
 {
 	if (pfn_valid(zs_loc_pfn(loc)))
 		prefetchw(zs_page_zspage(zs_loc_page(loc)));

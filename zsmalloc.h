@@ -94,8 +94,7 @@ int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
 void zs_free_emptied(struct list_head *emptied);
 
 void zs_prefetch_read(u64 loc, u32 size);
-void zs_prefetch_page(u64 loc);
-void zs_prefetch_zspage(u64 loc);
+void zs_prefetch_free(u64 loc);
 void zs_obj_write(u64 loc, const void *src, u32 size);
 const void *zs_obj_read_begin(u64 loc, u32 size);
 void zs_obj_read_end(const void *data);

@@ -17,6 +17,8 @@ enum zbench_op {
 	ZBENCH_READ,
 	ZBENCH_WRITE,
 	ZBENCH_DISCARD,
+	ZBENCH_MIXED,
+	ZBENCH_BESIDE,
 	ZBENCH_CODEC,
 	ZBENCH_LOCK,
 	ZBENCH_NR_OPS
@@ -30,6 +32,7 @@ extern const char * const zbench_ops[ZBENCH_NR_OPS];
  * @bio_pages: pages per bio
  * @threads: how many, pinned to CPUs one after the other
  * @pages: pages of the device used, shared out among the threads
+ * @passes: how many times each thread goes through its share
  * @random: bios in random order rather than one after the other
  * @seed: of that order, and of what is written
  * @alg: codec to time instead of a device
@@ -39,6 +42,7 @@ struct zbench_job {
 	u32 bio_pages;
 	u32 threads;
 	u32 pages;
+	u32 passes;
 	u32 random;
 	u32 seed;
 	char alg[16];

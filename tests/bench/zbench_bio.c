@@ -19,23 +19,32 @@
 /**
  * struct thread - one thread's share
  * @job: the run
+ * @op: what this thread does
+ * @bio_pages: pages of each of its bios
  * @bdev: the device
  * @first: its first page on the device
- * @nr_bios: bios it sends
- * @order: which part of its share each bio is for
- * @ns: how long each bio took
+ * @share: bios of one pass
+ * @nr_bios: bios of all passes
+ * @sent: bios sent
+ * @order: which part of its share each bio of a pass is for
+ * @ns: how long each bio took; the latest, if it sends more than @nr_bios
  * @target: pages that reads go to
  * @begin: when its first bio began
  * @end: when its last was through
  * @error: the first error
  * @start: all begin together
+ * @until: if set, goes on until that is completed, and not for @nr_bios
  * @done: completed by the thread when it is through
  */
 struct thread {
 	const struct zbench_job *job;
+	enum zbench_op op;
+	u32 bio_pages;
 	struct block_device *bdev;
 	u32 first;
+	u32 share;
 	u32 nr_bios;
+	u32 sent;
 	u32 *order;
 	u32 *ns;
 	struct page *target[ZBENCH_MAX_BIO_PAGES];
@@ -43,16 +52,20 @@ struct thread {
 	u64 end;
 	int error;
 	struct completion *start;
+	struct completion *until;
 	struct completion done;
 };
 
-static enum req_op op_of(const struct thread *t)
+/* Of a mix, each half of a thread's share is read and written in turn. */
+static enum req_op op_of(const struct thread *t, u32 place, u32 salt)
 {
-	switch (t->job->op) {
+	switch (t->op) {
 	case ZBENCH_WRITE:
 		return REQ_OP_WRITE;
 	case ZBENCH_DISCARD:
 		return REQ_OP_DISCARD;
+	case ZBENCH_MIXED:
+		return (place + salt) % 2 ? REQ_OP_WRITE : REQ_OP_READ;
 	default:
 		return REQ_OP_READ;
 	}
@@ -61,25 +74,33 @@ static enum req_op op_of(const struct thread *t)
 static int send_bio(struct thread *t, struct bio *bio, struct bio_vec *vecs,
 		    u32 nth)
 {
-	const struct zbench_job *job = t->job;
-	u32 page = t->first + t->order[nth] * job->bio_pages;
-	u32 shift = job->seed * 4099;	/* another seed, other contents */
-	enum req_op op = op_of(t);
+	u32 place = t->order[nth % t->share];
+	u32 salt = t->job->seed + nth / t->share;
+	u32 page = t->first + place * t->bio_pages;
+	enum req_op op = op_of(t, place, salt);
+	u32 shift = salt * 4099;	/* another pass or seed, other contents */
 	u32 i;
 	int ret;
 
-	bio_init(bio, t->bdev, vecs, job->bio_pages, op);
+	bio_init(bio, t->bdev, vecs, t->bio_pages, op);
 	bio->bi_iter.bi_sector = (sector_t)page * PAGE_SECTORS;
 	if (op == REQ_OP_DISCARD)
-		bio->bi_iter.bi_size = job->bio_pages << PAGE_SHIFT;
+		bio->bi_iter.bi_size = t->bio_pages << PAGE_SHIFT;
 	else
-		for (i = 0; i < job->bio_pages; i++)
+		for (i = 0; i < t->bio_pages; i++)
 			__bio_add_page(bio, op == REQ_OP_WRITE ?
 				       zbench_page(page + i + shift) :
 				       t->target[i], PAGE_SIZE, 0);
 	ret = submit_bio_wait(bio);
 	bio_uninit(bio);
 	return ret;
+}
+
+static bool has_more(const struct thread *t)
+{
+	if (t->error)
+		return false;
+	return t->until ? !completion_done(t->until) : t->sent < t->nr_bios;
 }
 
 static int bench_thread(void *data)
@@ -89,20 +110,21 @@ static int bench_thread(void *data)
 				       GFP_KERNEL);
 	struct bio *bio = kzalloc(sizeof(*bio), GFP_KERNEL);
 	u64 before;
-	u32 i;
 
 	wait_for_completion(t->start);
 	t->begin = ktime_get_ns();
-	for (i = 0; i < t->nr_bios && !t->error; i++) {
+	for (; has_more(t); t->sent++) {
 		before = ktime_get_ns();
-		t->error = bio && vecs ? send_bio(t, bio, vecs, i) : -ENOMEM;
-		t->ns[i] = ktime_get_ns() - before;
+		t->error = bio && vecs ? send_bio(t, bio, vecs, t->sent) :
+					 -ENOMEM;
+		t->ns[t->sent % t->nr_bios] =
+			min_t(u64, ktime_get_ns() - before, U32_MAX);
 		cond_resched();
 	}
 	t->end = ktime_get_ns();
 	kfree(bio);
 	kfree(vecs);
-	complete(&t->done);
+	complete_all(&t->done);
 	return 0;
 }
 
@@ -134,25 +156,44 @@ static void free_thread(struct thread *t)
 	vfree(t->ns);
 }
 
-static int init_thread(struct thread *t, const struct zbench_job *job, u32 nth)
+/* Beside a writer, the first thread reads one page after the other. */
+static void divide_work(struct thread *t, struct thread *threads, u32 nth)
 {
-	u32 share = job->pages / job->threads;
+	t->op = t->job->op;
+	t->bio_pages = t->job->bio_pages;
+	if (t->op != ZBENCH_BESIDE)
+		return;
+	t->op = nth ? ZBENCH_WRITE : ZBENCH_READ;
+	if (nth)
+		t->until = &threads[0].done;
+	else
+		t->bio_pages = 1;
+}
+
+static int init_thread(struct thread *threads, const struct zbench_job *job,
+		       u32 nth)
+{
+	struct thread *t = &threads[nth];
+	u32 pages = job->pages / job->threads;
 	u32 i;
 
 	t->job = job;
-	t->first = nth * share;
-	t->nr_bios = share / job->bio_pages;
+	divide_work(t, threads, nth);
+	t->first = nth * pages;
+	t->share = pages / t->bio_pages;
+	if (check_mul_overflow(t->share, job->passes, &t->nr_bios))
+		return -EINVAL;
 	init_completion(&t->done);
-	t->order = vmalloc(array_size(t->nr_bios, sizeof(u32)));
+	t->order = vmalloc(array_size(t->share, sizeof(u32)));
 	t->ns = vmalloc(array_size(t->nr_bios, sizeof(u32)));
 	if (!t->order || !t->ns)
 		return -ENOMEM;
-	for (i = 0; i < job->bio_pages; i++) {
+	for (i = 0; i < t->bio_pages; i++) {
 		t->target[i] = alloc_page(GFP_KERNEL);
 		if (!t->target[i])
 			return -ENOMEM;
 	}
-	shuffle(t->order, t->nr_bios, job, nth);
+	shuffle(t->order, t->share, job, nth);
 	return 0;
 }
 
@@ -177,43 +218,96 @@ u64 zbench_trimmed_mean(u32 *ns, u32 nr, u32 pages_each)
 	return div64_u64(sum, (u64)most * pages_each);
 }
 
-/*
- * Mean per page and percentiles of all bios; pages per second from the first
- * bio to the last of any thread: where there are more threads than CPUs, some
- * are through before others begin, and no thread's own time says how long it
- * took.
+/**
+ * struct summary - what several threads found out
+ * @ns: how long each bio took, sorted
+ * @nr: how many
+ * @bio_pages: pages of each
+ * @sum: time that the threads took, added up
+ * @wall: from the first bio to the last of any thread: where there are more
+ *	threads than CPUs, some are through before others begin, and no thread's
+ *	own time says how long it took
  */
-static int report(const struct zbench_job *job, struct thread *threads,
+struct summary {
+	u32 *ns;
+	u32 nr;
+	u32 bio_pages;
+	u64 sum;
+	u64 wall;
+};
+
+static int sum_up(struct summary *sum, const struct thread *threads, u32 nr)
+{
+	u64 begin = U64_MAX, end = 0;
+	const struct thread *t;
+
+	sum->bio_pages = threads->bio_pages;
+	for (t = threads; t < threads + nr; t++) {
+		sum->nr += t->nr_bios;
+		sum->sum += t->end - t->begin;
+		begin = min(begin, t->begin);
+		end = max(end, t->end);
+	}
+	sum->wall = end - begin;
+	sum->ns = vmalloc(array_size(sum->nr, sizeof(u32)));
+	if (!sum->ns)
+		return -ENOMEM;
+	sum->nr = 0;
+	for (t = threads; t < threads + nr; t++) {
+		memcpy(sum->ns + sum->nr, t->ns, t->nr_bios * sizeof(u32));
+		sum->nr += t->nr_bios;
+	}
+	return 0;
+}
+
+/* Pages per second */
+static u64 rate(u64 pages, u64 ns)
+{
+	return div64_u64(pages * NSEC_PER_SEC, max(ns, 1ULL));
+}
+
+static void print_summary(const struct zbench_job *job, struct summary *sum,
+			  u64 other_rate, char *result)
+{
+	u64 pages = (u64)sum->nr * sum->bio_pages;
+	u64 trimmed = zbench_trimmed_mean(sum->ns, sum->nr, sum->bio_pages);
+	int len;
+
+	len = scnprintf(result, ZBENCH_RESULT_SIZE,
+			"{\"op\": \"%s\", \"bio\": %u, \"threads\": %u, \"pages\": %llu, \"ns_per_page\": %llu, \"mean_ns\": %llu, \"pages_per_s\": %llu, \"p50_ns\": %u, \"p99_ns\": %u, \"max_ns\": %u",
+			zbench_ops[job->op], job->bio_pages, job->threads,
+			pages, trimmed, div64_u64(sum->sum, pages),
+			rate(pages, sum->wall), sum->ns[sum->nr / 2],
+			sum->ns[(u64)sum->nr * 99 / 100],
+			sum->ns[sum->nr - 1]);
+	if (job->op == ZBENCH_BESIDE)
+		len += scnprintf(result + len, ZBENCH_RESULT_SIZE - len,
+				 ", \"writer_pages_per_s\": %llu",
+				 other_rate);
+	scnprintf(result + len, ZBENCH_RESULT_SIZE - len, "}\n");
+}
+
+/* Of all threads; of the reader alone where it is beside a writer. */
+static int report(const struct zbench_job *job, const struct thread *threads,
 		  char *result)
 {
-	u64 begin = U64_MAX, end = 0, sum = 0, nr = 0, trimmed;
-	u32 *all, i;
+	const struct thread *last = &threads[job->threads - 1];
+	bool beside = job->op == ZBENCH_BESIDE;
+	struct summary sum = {};
+	u32 i;
+	int ret;
 
-	for (i = 0; i < job->threads; i++) {
+	for (i = 0; i < job->threads; i++)
 		if (threads[i].error)
 			return threads[i].error;
-		sum += threads[i].end - threads[i].begin;
-		nr += threads[i].nr_bios;
-		begin = min(begin, threads[i].begin);
-		end = max(end, threads[i].end);
-	}
-	all = vmalloc(array_size(nr, sizeof(u32)));
-	if (!all)
-		return -ENOMEM;
-	nr = 0;
-	for (i = 0; i < job->threads; i++) {
-		memcpy(all + nr, threads[i].ns,
-		       threads[i].nr_bios * sizeof(u32));
-		nr += threads[i].nr_bios;
-	}
-	trimmed = zbench_trimmed_mean(all, nr, job->bio_pages);
-	snprintf(result, ZBENCH_RESULT_SIZE,
-		 "{\"op\": \"%s\", \"bio\": %u, \"threads\": %u, \"pages\": %llu, \"ns_per_page\": %llu, \"mean_ns\": %llu, \"pages_per_s\": %llu, \"p50_ns\": %u, \"p99_ns\": %u, \"max_ns\": %u}\n",
-		 zbench_ops[job->op], job->bio_pages, job->threads, nr * job->bio_pages,
-		 trimmed, div64_u64(sum, nr * job->bio_pages),
-		 div64_u64(nr * job->bio_pages * NSEC_PER_SEC, end - begin),
-		 all[nr / 2], all[nr * 99 / 100], all[nr - 1]);
-	vfree(all);
+	if (!last->sent)	/* a reader that nobody wrote beside */
+		return -EAGAIN;
+	ret = sum_up(&sum, threads, beside ? 1 : job->threads);
+	if (ret)
+		return ret;
+	print_summary(job, &sum, rate((u64)last->sent * last->bio_pages,
+				      last->end - last->begin), result);
+	vfree(sum.ns);
 	return 0;
 }
 
@@ -257,7 +351,7 @@ int zbench_run_bios(const struct zbench_job *job, const char *device,
 	if (!threads)
 		return ret;
 	for (i = 0; i < job->threads; i++) {
-		ret = init_thread(&threads[i], job, i);
+		ret = init_thread(threads, job, i);
 		if (ret)
 			goto out_threads;
 	}

@@ -13,12 +13,22 @@
  *   echo "op=write bio=16 threads=1 pages=32768 random=1" > zbench/run
  *   cat zbench/result
  *
- * op is read, write, discard or codec; codec takes no device and needs
- * alg=lz4, lzo-rle or lzo instead of the rest. The answer is a line of JSON.
- * op=lock takes and drops a lock for each page: what statistics say of nothing.
+ * The answer is a line of JSON. op is
+ *
+ *   read, write, discard
+ *   mixed    bios of both kinds, half and half
+ *   beside   one thread reads single pages while another, on another CPU, writes
+ *            until it is through; the figures are the reader's
+ *   codec    no device, but alg=lz4, lzo-rle or lzo
+ *   lock     takes and drops a lock for each page: what statistics say of
+ *            nothing
+ *
+ * passes=N goes through the pages N times: with more threads than CPUs a share
+ * must be more than a thread gets done before another one has its turn.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/cpumask.h>
 #include <linux/debugfs.h>
 #include <linux/kernel_read_file.h>
 #include <linux/mm.h>
@@ -47,6 +57,8 @@ const char * const zbench_ops[ZBENCH_NR_OPS] = {
 	[ZBENCH_READ] = "read",
 	[ZBENCH_WRITE] = "write",
 	[ZBENCH_DISCARD] = "discard",
+	[ZBENCH_MIXED] = "mixed",
+	[ZBENCH_BESIDE] = "beside",
 	[ZBENCH_CODEC] = "codec",
 	[ZBENCH_LOCK] = "lock",
 };
@@ -74,6 +86,8 @@ static int parse_word(struct zbench_job *job, char *word)
 		return kstrtou32(value, 10, &job->threads);
 	if (!strcmp(word, "pages"))
 		return kstrtou32(value, 10, &job->pages);
+	if (!strcmp(word, "passes"))
+		return kstrtou32(value, 10, &job->passes);
 	if (!strcmp(word, "random"))
 		return kstrtou32(value, 10, &job->random);
 	if (!strcmp(word, "seed"))
@@ -90,9 +104,21 @@ static int parse_word(struct zbench_job *job, char *word)
 	return 0;
 }
 
+static bool is_possible(const struct zbench_job *job)
+{
+	if (!job->bio_pages || job->bio_pages > ZBENCH_MAX_BIO_PAGES ||
+	    !job->threads || job->threads > ZBENCH_MAX_THREADS ||
+	    job->pages / job->threads < job->bio_pages || !job->passes)
+		return false;
+	return job->op != ZBENCH_BESIDE ||
+	       (job->threads == 2 && num_online_cpus() > 1);
+}
+
 static int run(char *text)
 {
-	struct zbench_job job = { .bio_pages = 1, .threads = 1, .pages = 1024 };
+	struct zbench_job job = {
+		.bio_pages = 1, .threads = 1, .pages = 1024, .passes = 1,
+	};
 	char *word;
 	int ret;
 
@@ -101,9 +127,7 @@ static int run(char *text)
 		if (ret)
 			return ret;
 	}
-	if (!job.bio_pages || job.bio_pages > ZBENCH_MAX_BIO_PAGES ||
-	    !job.threads || job.threads > ZBENCH_MAX_THREADS ||
-	    job.pages / job.threads < job.bio_pages)
+	if (!is_possible(&job))
 		return -EINVAL;
 	switch (job.op) {
 	case ZBENCH_LOCK:

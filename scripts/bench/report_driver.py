@@ -5,10 +5,10 @@ Times are means of the fastest nine tenths of all bios, per page. A driver's
 cost is its time less the codec's on the same pages, both of the same round.
 """
 import bench_plot
-from bench_stats import distinct, median, select, spread
-from bench_stats import headline
+from bench_stats import distinct, headline, median, select, spread
 
 KEY = ("alg", "test", "bio", "threads")
+DRIVERS = ("ours", "theirs")
 
 
 def codec_time(rows, alg, test, bio, rnd):
@@ -28,7 +28,7 @@ def both(rows, key):
     """Rows of one kind of run by driver, in the order of the rounds."""
     mine = select(rows, **dict(zip(KEY, key)))
     by = {who: {row["round"]: row for row in select(mine, config=who)}
-          for who in ("ours", "theirs")}
+          for who in DRIVERS}
     rounds = sorted(by["ours"].keys() & by["theirs"].keys())
     return rounds, {who: [by[who][r] for r in rounds] for who in by}
 
@@ -47,22 +47,35 @@ def costs(rows, key):
             [row["value"] - c for row, c in zip(by["theirs"], bare)], bare)
 
 
+def own_costs(rows, key):
+    """The costs without the block layer's share, and that; None where that is not known.
+
+    Two threads at a device that does nothing meet more often than at one that takes
+    its time: theirs there is not the block layer's share of what they take here.
+    """
+    rounds, _ = both(rows, key)
+    block = [block_time(rows, *key[1:], r) for r in rounds]
+    if key[3] > 1 or not rounds or not all(block):
+        return None
+    return [[cost - b for cost, b in zip(its, block)] for its in costs(rows, key)[:2]]
+
+
 def line(rows, key):
     """One row of the table."""
     rounds, by = both(rows, key)
     if not rounds:
         return None
-    ours, theirs = ([row["value"] for row in by[who]] for who in ("ours", "theirs"))
+    ours, theirs = ([row["value"] for row in by[who]] for who in DRIVERS)
     mine, its, bare = costs(rows, key)
-    block = [block_time(rows, *key[1:], r) for r in rounds]
+    block = median(block_time(rows, *key[1:], r) for r in rounds)
+    own = own_costs(rows, key)
     return [" ".join(map(str, key)),
             f"{median(ours):.0f}", f"{spread(ours):.0f}",
             f"{median(theirs):.0f}", f"{spread(theirs):.0f}",
             f"{median(o / t for o, t in zip(ours, theirs)):.2f}", f"{median(bare):.0f}",
             f"{median(m / t for m, t in zip(mine, its)):.2f}" if all(its) else "-",
-            f"{median(block):.0f}",
-            f"{median((m - b) / (t - b) for m, t, b in zip(mine, its, block)):.2f}"
-            if all(t > b for t, b in zip(its, block)) else "-",
+            f"{block:.0f}" if block else "-",
+            f"{median(m / t for m, t in zip(*own)):.2f}" if own and min(own[1]) > 0 else "-",
             *(f"{median(row['p99_ns'] for row in by[who]):.0f}" for who in by)]
 
 
@@ -95,8 +108,9 @@ def report(meta, rows, page):
     page.text("Nanoseconds per page of bios from a kernel thread, pages in random order, of a "
               "device that is full: writes are overwrites. `codec` is the bare codec on the same "
               "pages; a driver's cost is its time less that. `block` is a device that does "
-              "nothing, `without` the ratio of costs without that, too. Median and spread of "
-              f"N = {meta['options'].get('ROUNDS')} alternating rounds, p99 of single bios.")
+              "nothing, `without` the ratio of costs without that, too, of one thread. Median and "
+              f"spread of N = {meta['options'].get('ROUNDS')} alternating rounds, p99 of single "
+              "bios.")
     page.table(["algorithm op bio threads", "ours", "±%", "theirs", "±%", "ratio", "codec",
                 "cost ratio", "block", "without", "p99", "p99 theirs"],
                [row for key in kinds(rows) if (row := line(rows, key))])
@@ -122,8 +136,16 @@ def draw(rows, page):
     page.figure(figure, "Time per page: codec, and what each driver adds")
 
 
+def cost_headlines(rows):
+    """The cost without the codec, each kind of run; less the block layer's share, too."""
+    for key in kinds(rows):
+        yield headline(f"driver cost per page, {key[0]} {key[1]}, {key[2]} pages per "
+                       f"bio, {key[3]} threads", "ns", *costs(rows, key)[:2])
+        if key[2] == 1 and (own := own_costs(rows, key)):
+            yield headline(f"driver cost per page without block layer, {key[0]} {key[1]}, "
+                           "1 pages per bio, 1 threads", "ns", *own)
+
+
 def headlines(_meta, rows):
-    """The cost without the codec, each kind of run."""
-    return [found for key in kinds(rows)
-            if (found := headline(f"driver cost per page, {key[0]} {key[1]}, {key[2]} pages per "
-                                  f"bio, {key[3]} threads", "ns", *costs(rows, key)[:2]))]
+    """Time per page."""
+    return list(cost_headlines(rows))

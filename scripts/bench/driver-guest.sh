@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Inside a guest: times reads, writes and discards of both drivers, alternating,
-# and the bare codec on the same pages: see driver.sh for the options.
+# and the bare codec on the same pages, and looks how much memory is taken: see
+# driver.sh for the options.
 set -u
 . "$(dirname "$0")/guest-lib.sh"
+. "$(dirname "$0")/driver-memory.sh"
 # shellcheck disable=SC2153 # they come from driver.sh
 : "$BENCH_KO" "$NULL_KO" "$RANDOM_FILE" "$CORPUS_FILE" "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS"
 DBG=/sys/kernel/debug/zbench
@@ -65,12 +67,12 @@ random_data() { # ours | theirs, ALGORITHM
 
 one_driver() { # ours | theirs, ALGORITHM
 	load "$1"
+	memory_before
 	device "$2" $((PAGES * 4096))
 	# Fill first: what is timed are overwrites of a device that is in use.
 	run "op=write bio=16 pages=$PAGES random=1 seed=9"
 	every_kind '' "$1" "$2"
-	result test=memory config="$1" alg="$2" value="$(mm_stat 3)" unit=bytes \
-		compressed="$(mm_stat 2)" stored="$(mm_stat 1)"
+	memory_after "$1" "$2"
 	step "$1 $2 discard"
 	run "op=discard bio=64 pages=$PAGES random=1 seed=$round"
 	measured discard "$1" "$2" ns_per_page

@@ -4,7 +4,8 @@
 # make bench-driver: time per page of this driver and of the kernel's own, on
 # the newest kernel in User Mode Linux, in one boot, alternating; of the bare
 # codec on the same pages; and of a device that does nothing. Also writes of
-# random data, which no codec makes smaller, and discards.
+# random data, which no codec makes smaller, and discards, and all
+# memory that is taken.
 set -euo pipefail
 
 . "$(dirname "$0")/lib.sh"
@@ -26,5 +27,5 @@ random=$OUT/random
 "$PYTHON" -c 'import random, sys
 sys.stdout.buffer.write(random.Random(1).randbytes(8 << 20))' >"$random"
 bench_guest --env BENCH_KO="$BENCH_KO" --env NULL_KO="${BENCH_KO%/*}/znull.ko" \
-	--env RANDOM_FILE="$random"
+	--env RANDOM_FILE="$random" --append slab_nomerge
 bench_finish

@@ -5,7 +5,7 @@ Times are means of the fastest nine tenths of all bios, per page. A driver's
 cost is its time less the codec's on the same pages, both of the same round.
 """
 import bench_plot
-from bench_stats import distinct, headline, median, select, spread
+from bench_stats import distinct, headline, median, ratio, select, spread
 
 KEY = ("alg", "test", "bio", "threads")
 DRIVERS = ("ours", "theirs")
@@ -94,13 +94,53 @@ def random_data(rows):
                + " and ".join(f"{bytes_[who][0]['compressed']} bytes stored" for who in by))
 
 
-def memory(rows):
-    """What the same pages take."""
-    for who in ("ours", "theirs"):
-        for alg in distinct(rows, "alg"):
-            for row in select(rows, test="memory", config=who, alg=alg, round=1):
-                yield (f"{bench_plot.name_of(who)}, {alg}: {row['value']} bytes of memory "
-                       f"for {row['compressed']} compressed")
+def pairs(rows, test, *names):
+    """Rows of one test: (values of the named fields, {driver: rows})."""
+    mine = select(rows, test=test)
+    for where in sorted({tuple(row[name] for name in names) for row in mine}):
+        by = {who: select(mine, config=who, **dict(zip(names, where))) for who in DRIVERS}
+        if all(by.values()):
+            yield where, by
+
+
+def fields(rows, name, scale=1):
+    """One field of all rows."""
+    return [row[name] / scale for row in rows]
+
+
+def per_page(rows):
+    """Bytes of memory for each page stored."""
+    return [4096 * row["value"] / row["stored"] for row in rows]
+
+
+def memories(rows):
+    """Rows that tell all memory: earlier results have the pool's only."""
+    return pairs([row for row in rows if "pool" in row], "memory", "alg")
+
+
+def memory(rows, page):
+    """What the same pages take, all told."""
+    table = []
+    for (alg,), by in memories(rows):
+        for who in DRIVERS:
+            table.append([
+                f"{alg} {bench_plot.name_of(who)}",
+                *(f"{median(fields(by[who], name)):.0f}" for name in
+                  ("pool", "slab", "objects", "table", "value")),
+                f"{spread(fields(by[who], 'value')):.1f}",
+                f"{median(fields(by[who], 'free')):.0f}", f"{median(per_page(by[who])):.1f}",
+                str(ratio(*map(per_page, by.values()))) if who == "ours" else ""])
+    if not table:
+        return
+    page.heading("Memory")
+    page.text("Bytes after the overwrites, as the kernel's own accounts grew since before disksize "
+              "was set: `slab` is whole pages of the kmalloc caches and of zsmalloc's, `objects` "
+              "the bytes of the objects in them, which may be in places that others had left; "
+              "`table` what the module has in /proc/vmallocinfo. `all` is mem_used_total, the "
+              "larger one of slab and objects, and table. `free` is not part of it: by how much "
+              "free memory fell, whatever took it. Medians of all rounds.")
+    page.table(["algorithm, driver", "mem_used_total", "slab", "objects", "table", "all", "±%",
+                "free", "per page", "ratio"], table)
 
 
 def report(meta, rows, page):
@@ -114,8 +154,9 @@ def report(meta, rows, page):
     page.table(["algorithm op bio threads", "ours", "±%", "theirs", "±%", "ratio", "codec",
                 "cost ratio", "block", "without", "p99", "p99 theirs"],
                [row for key in kinds(rows) if (row := line(rows, key))])
-    page.pre(list(memory(rows)) + list(random_data(rows)))
+    page.pre(list(random_data(rows)))
     draw(rows, page)
+    memory(rows, page)
 
 
 def draw(rows, page):
@@ -147,5 +188,7 @@ def cost_headlines(rows):
 
 
 def headlines(_meta, rows):
-    """Time per page."""
-    return list(cost_headlines(rows))
+    """Time and memory."""
+    return [*cost_headlines(rows),
+            *(headline(f"memory per stored page, all told, {alg}", "bytes",
+                       *map(per_page, by.values())) for (alg,), by in memories(rows))]

@@ -8,7 +8,8 @@ set -u
 . "$(dirname "$0")/guest-lib.sh"
 . "$(dirname "$0")/driver-memory.sh"
 # shellcheck disable=SC2153 # they come from driver.sh
-: "$BENCH_KO" "$NULL_KO" "$RANDOM_FILE" "$CORPUS_FILE" "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS"
+: "$BENCH_KO" "$NULL_KO" "$RANDOM_FILE" "$CORPUS_FILE" "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS" \
+	"$MIXED_THREADS" "$MIXED_PAGES" "$MIXED_PASSES" "$BESIDE_PASSES"
 DBG=/sys/kernel/debug/zbench
 
 run() { # WORDS...
@@ -16,9 +17,9 @@ run() { # WORDS...
 }
 
 # What zbench says, with the names that all results have.
-measured() { # TEST CONFIG ALGORITHM FIELD
+measured() { # TEST CONFIG ALGORITHM FIELD [UNIT]
 	result_line "{\"test\": \"$1\", \"config\": \"$2\", \"alg\": \"$3\", \
-\"round\": $round, \"unit\": \"ns/page\", $(sed "s/^{//; s/\"alg\": [^,]*, //; \
+\"round\": $round, \"unit\": \"${5:-ns/page}\", $(sed "s/^{//; s/\"alg\": [^,]*, //; \
 s/\"$4\"/\"value\"/" $DBG/result)"
 }
 
@@ -65,6 +66,31 @@ random_data() { # ours | theirs, ALGORITHM
 	unload
 }
 
+# Reads and writes by few and by many
+mixed() { # ours | theirs, ALGORITHM
+	local bio threads
+
+	device "$2" $((MIXED_PAGES * 4096))
+	run "op=write bio=16 threads=2 pages=$MIXED_PAGES random=1 seed=9"
+	for bio in $BIOS; do
+		for threads in $MIXED_THREADS; do
+			step "$1 $2 mixed, $threads threads"
+			run "op=mixed bio=$bio threads=$threads passes=$MIXED_PASSES" \
+				"pages=$MIXED_PAGES random=1 seed=$round"
+			measured mixed "$1" "$2" pages_per_s pages/s
+		done
+	done
+	reset_device
+}
+
+# A page that is read while others are written, as when swapping in
+beside() { # ours | theirs, ALGORITHM
+	step "$1 $2 read beside a writer"
+	run "op=beside bio=16 threads=2 passes=$BESIDE_PASSES" \
+		"pages=$PAGES random=1 seed=$round"
+	measured beside "$1" "$2" p50_ns ns
+}
+
 one_driver() { # ours | theirs, ALGORITHM
 	load "$1"
 	memory_before
@@ -73,10 +99,12 @@ one_driver() { # ours | theirs, ALGORITHM
 	run "op=write bio=16 pages=$PAGES random=1 seed=9"
 	every_kind '' "$1" "$2"
 	memory_after "$1" "$2"
+	beside "$1" "$2"
 	step "$1 $2 discard"
 	run "op=discard bio=64 pages=$PAGES random=1 seed=$round"
 	measured discard "$1" "$2" ns_per_page
 	reset_device
+	mixed "$1" "$2"
 	unload
 }
 
@@ -86,7 +114,7 @@ words() {
 
 insmod "$NULL_KO" || fail "cannot load znull"
 # shellcheck disable=SC2086 # lists
-steps $((ROUNDS * ($(words $ALGS) * (4 + $(words $BIOS)) +
+steps $((ROUNDS * ($(words $ALGS) * (6 + $(words $BIOS) * (1 + 2 * $(words $MIXED_THREADS))) +
 	(1 + 2 * $(words $ALGS)) * $(words $BIOS) * $(words $THREADS) * $(words $OPS))))
 for round in $(seq "$ROUNDS"); do
 	generator "$CORPUS_FILE"

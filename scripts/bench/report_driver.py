@@ -5,7 +5,7 @@ Times are means of the fastest nine tenths of all bios, per page. A driver's
 cost is its time less the codec's on the same pages, both of the same round.
 """
 import bench_plot
-from bench_stats import distinct, headline, median, ratio, select, spread
+from bench_stats import distinct, headline, median, ratio, select, spread, with_spread
 
 KEY = ("alg", "test", "bio", "threads")
 DRIVERS = ("ours", "theirs")
@@ -143,6 +143,70 @@ def memory(rows, page):
                 "free", "per page", "ratio"], table)
 
 
+def crowds(rows):
+    """A mix by few threads and by many: (alg, bio), few, many, {driver: (few's, many's)}.
+
+    Rows of both are in the order of the rounds.
+    """
+    threads = distinct(select(rows, test="mixed"), "threads")
+    for where, by in pairs(rows, "mixed", "alg", "bio"):
+        few, many = threads[0], threads[-1]
+        yield where, few, many, {
+            who: tuple(sorted(select(by[who], threads=n), key=lambda row: row["round"])
+                       for n in (few, many)) for who in DRIVERS}
+
+
+def kept(few, many):
+    """How much of the few's pages per second are left to many, round by round."""
+    return [m["value"] / f["value"] for f, m in zip(few, many)]
+
+
+def mixed(rows, page):
+    """By few threads and by many."""
+    table, header = [], []
+    for (alg, bio), few, many, by in crowds(rows):
+        header = [f"{few} threads", f"{many} threads"]
+        for who in DRIVERS:
+            table.append([f"{alg} {bio} {bench_plot.name_of(who)}",
+                          *(with_spread(fields(its, "value")) for its in by[who]),
+                          with_spread(kept(*by[who])),
+                          with_spread(fields(by[who][1], "p99_ns", 1000)),
+                          with_spread(fields(by[who][1], "max_ns", 1e6))])
+    if not table:
+        return
+    page.heading("Reads and writes mixed")
+    page.text("Pages per second of threads that share the CPUs, each with a part of the device of "
+              "its own, half of the bios reads. `kept` is the rate of many threads divided by "
+              "that of few, in the same round; it may be above 1, as a smaller share is nearer in "
+              "the CPU's caches. p99 and the worst are of single bios with many threads, and "
+              "hold the time that a thread waited for a CPU meanwhile.")
+    page.table(["algorithm, bio, driver", *header, "kept", "p99, us", "worst, ms"], table)
+
+
+def beside(rows, page):
+    """What a page fault waits for while others write."""
+    table = []
+    for (alg,), by in pairs(rows, "beside", "alg"):
+        for who in DRIVERS:
+            alone = select(rows, test="read", config=who, alg=alg, bio=1, threads=1)
+            table.append([f"{alg} {bench_plot.name_of(who)}",
+                          with_spread(fields(by[who], "value")),
+                          with_spread(fields(alone, "p50_ns")),
+                          with_spread(fields(by[who], "p99_ns")),
+                          with_spread(fields(alone, "p99_ns")),
+                          with_spread(fields(by[who], "ns_per_page")),
+                          with_spread(fields(alone, "value")),
+                          with_spread(fields(by[who], "writer_pages_per_s"))])
+    if not table:
+        return
+    page.heading("Reads beside a writer")
+    page.text("Nanoseconds of reads of single pages, in random order, while a thread on another "
+              "CPU writes 16 pages at a time; `alone` is the same without a writer. Percentiles "
+              "go in steps of the clock, `mean`, of the fastest nine tenths, does not.")
+    page.table(["algorithm, driver", "p50", "alone", "p99", "alone", "mean", "alone",
+                "written, pages/s"], table)
+
+
 def report(meta, rows, page):
     """The table that is looked at daily."""
     page.text("Nanoseconds per page of bios from a kernel thread, pages in random order, of a "
@@ -156,7 +220,8 @@ def report(meta, rows, page):
                [row for key in kinds(rows) if (row := line(rows, key))])
     page.pre(list(random_data(rows)))
     draw(rows, page)
-    memory(rows, page)
+    for section in (memory, mixed, beside):
+        section(rows, page)
 
 
 def draw(rows, page):
@@ -187,8 +252,26 @@ def cost_headlines(rows):
                            "1 pages per bio, 1 threads", "ns", *own)
 
 
+def load_headlines(rows):
+    """Many threads, and a reader beside a writer."""
+    for (alg, bio), few, many, by in crowds(rows):
+        how = f"mixed, {alg}, {bio} pages per bio, {many} threads"
+        yield headline(f"{how}: rate kept of {few} threads'", "x",
+                       *(kept(*by[who]) for who in DRIVERS), lower_is_better=False)
+        for what, name, scale, unit in (("p99", "p99_ns", 1000, "us"),
+                                        ("worst", "max_ns", 1e6, "ms")):
+            yield headline(f"{how}: {what} of a bio", unit,
+                           *(fields(by[who][1], name, scale) for who in DRIVERS))
+    for (alg,), by in pairs(rows, "beside", "alg"):
+        for what, name in (("p50", "value"), ("p99", "p99_ns"),
+                           ("mean of the fastest nine tenths", "ns_per_page")):
+            yield headline(f"read of a page beside a writer, {alg}: {what}", "ns",
+                           *(fields(by[who], name) for who in DRIVERS))
+
+
 def headlines(_meta, rows):
-    """Time and memory."""
+    """Time, memory, and behaviour under load."""
     return [*cost_headlines(rows),
             *(headline(f"memory per stored page, all told, {alg}", "bytes",
-                       *map(per_page, by.values())) for (alg,), by in memories(rows))]
+                       *map(per_page, by.values())) for (alg,), by in memories(rows)),
+            *load_headlines(rows)]

@@ -16,33 +16,21 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "user.h"
 
 #define DISK	"/dev/zram0"
 #define SYS	"/sys/block/zram0/"
 #define CONTROL	"/sys/class/zram-control/"
-#define MIB	(1UL << 20)
 
 static void die(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(1);
-}
-
-static long long now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
 /* Nanoseconds that the write takes. */
@@ -54,10 +42,10 @@ static long long put(const char *path, const char *text)
 
 	if (fd < 0)
 		die(path);
-	begin = now();
+	begin = now_ns();
 	if (write(fd, text, len) != (ssize_t)len)
 		die(path);
-	ns = now() - begin;
+	ns = now_ns() - begin;
 	close(fd);
 	return ns;
 }
@@ -74,7 +62,7 @@ static long long set_up(const char *size)
 
 static long long make_fs(void)
 {
-	long long begin = now();
+	long long begin = now_ns();
 	int status;
 	pid_t pid = fork();
 
@@ -86,7 +74,7 @@ static long long make_fs(void)
 		errno = EIO;
 		die("mkfs.ext4");
 	}
-	return now() - begin;
+	return now_ns() - begin;
 }
 
 enum step { SET_UP, MKFS, MOUNT, UMOUNT, RESET, NR_STEPS };
@@ -101,26 +89,26 @@ static void one_cycle(const char *size, const char *dir, long long ns[NR_STEPS])
 
 	ns[SET_UP] += set_up(size);
 	ns[MKFS] += make_fs();
-	begin = now();
+	begin = now_ns();
 	if (mount(DISK, dir, "ext4", 0, NULL))
 		die("mount");
-	ns[MOUNT] += now() - begin;
-	begin = now();
+	ns[MOUNT] += now_ns() - begin;
+	begin = now_ns();
 	if (umount(dir))
 		die("umount");
-	ns[UMOUNT] += now() - begin;
+	ns[UMOUNT] += now_ns() - begin;
 	ns[RESET] += put(SYS "reset", "1");
 }
 
 static void cycle(double seconds, const char *size, const char *dir)
 {
-	long long ns[NR_STEPS] = { 0 }, begin = now(), spent;
+	long long ns[NR_STEPS] = { 0 }, begin = now_ns(), spent;
 	int i, nr = 0;
 
 	do {
 		one_cycle(size, dir, ns);
 		nr++;
-		spent = now() - begin;
+		spent = now_ns() - begin;
 	} while (spent < seconds * 1e9);
 	printf("cycles %.3f\n", nr * 1e9 / spent);
 	for (i = 0; i < NR_STEPS; i++)
@@ -129,7 +117,7 @@ static void cycle(double seconds, const char *size, const char *dir)
 
 static void hot(double seconds)
 {
-	long long add = 0, away = 0, begin = now(), before, spent;
+	long long add = 0, away = 0, begin = now_ns(), before, spent;
 	char id[16];
 	int nr = 0;
 
@@ -137,16 +125,16 @@ static void hot(double seconds)
 		int fd = open(CONTROL "hot_add", O_RDONLY);
 		ssize_t len;
 
-		before = now();
+		before = now_ns();
 		len = fd < 0 ? -1 : read(fd, id, sizeof(id) - 1);
 		if (len <= 0)
 			die("hot_add");
-		add += now() - before;
+		add += now_ns() - before;
 		close(fd);
 		id[len] = '\0';
 		away += put(CONTROL "hot_remove", id);
 		nr++;
-		spent = now() - begin;
+		spent = now_ns() - begin;
 	} while (spent < seconds * 1e9);
 	printf("cycles %.3f\nhot_add %lld\nhot_remove %lld\n",
 	       nr * 1e9 / spent, add / nr, away / nr);

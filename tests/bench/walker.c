@@ -22,19 +22,12 @@
  * a walk the pages that are looked at have to be what they were.
  */
 #define _GNU_SOURCE
-#include <err.h>
-#include <fcntl.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
-#include <time.h>
-#include <unistd.h>
 
-#define PAGE		4096ul
+#include "user.h"
+
 #define REST_NS		400000000l
 /* Pages touched in one system call */
 #define BATCH		1024u
@@ -66,14 +59,6 @@ static uint64_t next_random(void)
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
 	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
 	return x ^ (x >> 31);
-}
-
-static double now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1e6 + t.tv_nsec * 1e-3;
 }
 
 static void rest(void)
@@ -112,26 +97,6 @@ static struct counters count(void)
 	return c;
 }
 
-static void *map(size_t bytes, int flags)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-
-	if (p == MAP_FAILED)
-		err(1, "mmap of %zu bytes", bytes);
-	return p;
-}
-
-static void open_corpus(const char *path)
-{
-	struct stat st;
-
-	corpus = open(path, O_RDONLY);
-	if (corpus < 0 || fstat(corpus, &st) || (uint64_t)st.st_size < PAGE)
-		err(1, "%s", path);
-	corpus_pages = st.st_size / PAGE;
-}
-
 /*
  * The number comes after the byte that is touched. What does not count is left
  * to system calls where it can be: see by_kernel.
@@ -140,10 +105,8 @@ static void fill(void)
 {
 	for (uint64_t i = 0; i < nr_pages; i++) {
 		uint8_t *page = memory + i * PAGE;
-		off_t from = next_random() % corpus_pages * PAGE;
 
-		if (pread(corpus, page, PAGE, from) != (ssize_t)PAGE)
-			err(1, "corpus");
+		read_corpus(corpus, next_random() % corpus_pages, page);
 		memcpy(page + 8, &i, sizeof(i));
 	}
 }
@@ -228,17 +191,17 @@ static void walk_swap(unsigned int passes)
 {
 	uint32_t *order = make_order(1);
 	struct counters before;
-	double start, us;
+	long long start, ns;
 
 	fill();
 	touch(order, nr_pages, 1, 1);
 	say("on");
 	before = count();
-	start = now_us();
+	start = now_ns();
 	for (unsigned int pass = 0; pass < passes; pass++)
 		touch(order, nr_pages, 1, by_kernel);
-	us = now_us() - start;
-	print(us, passes * nr_pages, before);
+	ns = now_ns() - start;
+	print(ns * 1e-3, passes * nr_pages, before);
 	rest();
 	say("");
 	for (uint64_t i = 0; i < nr_pages; i += CHECK_STEP)
@@ -250,7 +213,7 @@ static void walk_in(void)
 	uint32_t *order = make_order(0);
 	uint64_t half = nr_pages / 2;
 	struct counters before;
-	double start, us;
+	long long start, ns;
 
 	fill();
 	touch(order, nr_pages, 0, 1);
@@ -258,10 +221,10 @@ static void walk_in(void)
 		err(1, "munmap");
 	say("on");
 	before = count();
-	start = now_us();
+	start = now_ns();
 	touch(order, half, 0, by_kernel);
-	us = now_us() - start;
-	print(us, half, before);
+	ns = now_ns() - start;
+	print(ns * 1e-3, half, before);
 	rest();
 	say("");
 	for (uint64_t i = 0; i < half; i += CHECK_STEP)
@@ -273,8 +236,8 @@ int main(int argc, char **argv)
 	if (argc != 8)
 		errx(2, "usage: walker swap|in user|kernel MB CORPUS SEED PASSES MARK");
 	by_kernel = !strcmp(argv[2], "kernel");
-	nr_pages = strtoull(argv[3], NULL, 0) * (1048576 / PAGE);
-	open_corpus(argv[4]);
+	nr_pages = strtoull(argv[3], NULL, 0) * (MIB / PAGE);
+	corpus_pages = open_corpus(argv[4], &corpus);
 	rng = strtoull(argv[5], NULL, 0);
 	mark = argv[7];
 	if (nr_pages < 2 || nr_pages > UINT32_MAX)

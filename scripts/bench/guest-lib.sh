@@ -24,15 +24,22 @@ fail() {
 
 # --- Drivers -----------------------------------------------------------------
 
+# What a module built here takes from the kernel's own, unless all is built in.
+load_needed() { # MODULE-FILE
+	local dep
+
+	for dep in $(modinfo -F depends "$1" | tr , ' '); do
+		[ -n "$THEIRS" ] || modprobe "$dep" || fail "no $dep"
+	done
+}
+
 load() { # ours | theirs [PARAMETER=VALUE...]
-	local who=$1 dep
+	local who=$1
 	shift
 
 	case $who in
 	ours)
-		for dep in $(modinfo -F depends "$OURS" | tr , ' '); do
-			[ -n "$THEIRS" ] || modprobe "$dep" || fail "no $dep"
-		done
+		load_needed "$OURS"
 		insmod "$OURS" "$@" || fail "cannot load this driver"
 		;;
 	theirs)
@@ -56,6 +63,15 @@ device() { # ALGORITHM SIZE [STREAMS]
 	[ -z "${3:-}" ] || echo "$3" >$SYS/max_comp_streams ||
 		fail "cannot set max_comp_streams"
 	echo "$2" >$SYS/disksize || fail "cannot set up $2"
+}
+
+swap_on() { # DEVICE
+	mkswap "$1" >/dev/null || fail "cannot make swap"
+	swapon "$1" || fail "cannot swap"
+}
+
+swap_off() { # DEVICE
+	swapoff "$1" || fail "swapoff"
 }
 
 # A device may be held for an instant by somebody who looked at it.

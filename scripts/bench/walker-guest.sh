@@ -30,13 +30,12 @@ one_driver() { # ours | theirs
 	load "$1"
 	[ -z "${PROFILE:-}" ] || cp /proc/kallsyms "/run/vm/kallsyms-$1-$round"
 	device "$ALG" "$DISK"
-	mkswap /dev/zram0 >/dev/null || fail "cannot make swap"
-	swapon /dev/zram0 || fail "cannot swap"
+	swap_on /dev/zram0
 	for touch in $TOUCH; do
 		walk "$1" swap "$touch"
 		walk "$1" in "$touch"
 	done
-	swapoff /dev/zram0 || fail "swapoff"
+	swap_off /dev/zram0
 	reset_device
 	unload
 }

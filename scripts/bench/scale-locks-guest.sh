@@ -5,9 +5,9 @@
 # for a page, and for how long, with both drivers in turn. See scale.sh.
 set -u
 . "$(dirname "$0")/guest-lib.sh"
+. "$(dirname "$0")/zbench-lib.sh"
 # shellcheck disable=SC2153 # they come from scale.sh
-: "$BENCH_KO" "$CORPUS_FILE" "$ROUNDS" "$ALG" "$PAGES"
-DBG=/sys/kernel/debug/zbench
+: "$CORPUS_FILE" "$ROUNDS" "$ALG" "$PAGES"
 seed=0
 
 # A line of JSON for each lock that is taken at least once in ten bios. A lock's
@@ -36,8 +36,7 @@ watch() { # TEST CONFIG BIO-PAGES WORDS
 	seed=$((seed + 1))
 	echo 0 >/proc/lock_stat
 	echo 1 >/proc/sys/kernel/lock_stat
-	echo "$4 bio=$3 pages=$PAGES random=1 seed=$seed" >$DBG/run ||
-		fail "cannot run $4"
+	run "$4 bio=$3 pages=$PAGES random=1 seed=$seed"
 	echo 0 >/proc/sys/kernel/lock_stat
 	counted "$1" "$2" "$3"
 }
@@ -47,8 +46,8 @@ one_driver() { # ours | theirs
 	# Once before: a lock that is used for the first time inherits the
 	# figures of another that is gone, and resetting them comes too early.
 	device "$ALG" $((PAGES * 4096))
-	echo "op=write pages=$PAGES random=1 seed=9" >$DBG/run || fail "cannot write"
-	echo "op=read pages=$PAGES" >$DBG/run || fail "cannot read"
+	run "op=write pages=$PAGES random=1 seed=9"
+	run "op=read pages=$PAGES"
 	reset_device
 	device "$ALG" $((PAGES * 4096))
 	seed=$((round * 10))
@@ -63,8 +62,8 @@ one_driver() { # ours | theirs
 
 [ -e /proc/lock_stat ] || fail "this kernel has no lock statistics"
 echo 0 >/proc/sys/kernel/lock_stat
-insmod "$BENCH_KO" corpus="$CORPUS_FILE" || fail "cannot load zbench"
-echo "op=lock pages=$PAGES" >$DBG/run || fail "cannot take a lock"
+generator "$CORPUS_FILE"
+run "op=lock pages=$PAGES"
 steps $((ROUNDS * 11))
 for round in $(seq "$ROUNDS"); do
 	watch empty none 1 op=lock

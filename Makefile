@@ -26,7 +26,7 @@ UML = $(shell grep -qs '^CONFIG_UML=y' $(KDIR)/.config && echo ARCH=um)
 .PHONY: all modules clean help load unload install dkms-install demo check
 .PHONY: check-kunit check-6.1 check-uml check-builds check-6.12
 BENCH_TARGETS = bench-driver bench-streams bench-teardown bench-scale bench-walker \
-                bench-allocator
+                bench-allocator bench-instructions bench-exit
 .PHONY: mutants bench $(BENCH_TARGETS) lint format kernels setup setup-bench
 
 all: modules

@@ -36,6 +36,8 @@ Measure, this driver and the kernel's own in turn, in virtual machines
   make bench-walker    swap: time per page, and where it goes
   make bench-allocator fs_mark and a kernel build; locks of the allocator
   make bench-driver    time per page, both drivers and the bare codec
+  make bench-instructions   the same in instructions, on an emulated processor
+  make bench-exit      processes that exit with all their memory in swap
      QUICK=1           some minutes each, to build/bench only
      ROUNDS=N ...      scales: scripts/bench/NAME.sh begins with them all
      CORPUS=packages   data from Debian packages, not from this memory

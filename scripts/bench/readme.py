@@ -17,7 +17,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 README = os.path.join(TOP, "README.md")
 DOCS = "docs/benchmarks"
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
-ORDER = ("driver", "streams", "teardown", "scale", "walker", "allocator")
+ORDER = ("driver", "instructions", "exit", "streams", "teardown", "scale", "walker",
+         "allocator")
 
 INTRO = """\
     make bench            # or, smaller, make bench QUICK=1
@@ -26,8 +27,9 @@ runs what five texts about compressed memory measured, on this module and on the
 kernel's own, in turn, in one run, with the same kernel, codecs, sizes and data:
 streams, teardown, scale, walker and allocator, each also alone, `make bench-walker`
 and so on. `make bench-driver` tells the time per page, and how much of that is the
-codec. All data are pages of real memory. Pages of text and raw results go to
-docs/benchmarks."""
+codec, `make bench-instructions` the same in instructions, and `make bench-exit` how
+long processes take to exit that are in swap. All data are pages of real memory. Pages
+of text and raw results go to docs/benchmarks."""
 
 NOTHING = "There is no full run to quote yet."
 

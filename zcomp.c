@@ -124,7 +124,7 @@ static int fill(const struct zcomp_backend *backend,
 		struct zcomp_stream *stream, int node)
 {
 	void *work = NULL, *in = NULL;
-	void *out = kvmalloc_node(ZCOMP_BATCH * PAGE_SIZE, GFP_KERNEL, node);
+	void *out = kvmalloc_node(ZCOMP_OUT_SIZE, GFP_KERNEL, node);
 
 	if (!out)
 		return -ENOMEM;

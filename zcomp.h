@@ -36,6 +36,12 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 
+/*
+ * Room that the compressor of any backend may use for a page, whatever is in it:
+ * lzo's worst case, which is the worst of all.
+ */
+#define ZCOMP_ROOM	(PAGE_SIZE + PAGE_SIZE / 16 + 64 + 3 + 2)
+
 /**
  * struct zcomp_backend - one compression algorithm
  * @name: as written to comp_algorithm
@@ -46,9 +52,10 @@
  *	return is -ENOMEM. A backend without working memory leaves it NULL.
  * @destroy: free what @create returned; set whenever @create is
  * @compress: compress the PAGE_SIZE bytes at @src into at most *@len bytes at
- *	@dst, setting *@len. -ENOSPC where the result does not fit, -EINVAL where
- *	the library failed otherwise. @src may change while it is read; what
- *	comes of that must still expand to a page.
+ *	@dst, setting *@len; it may use ZCOMP_ROOM bytes there on the way.
+ *	-ENOSPC where the result is larger, -EINVAL where the library failed
+ *	otherwise. @src may change while it is read; what comes of that must
+ *	still expand to a page.
  * @decompress: expand @len bytes at @src into exactly PAGE_SIZE bytes at @dst.
  *	-EINVAL where the input is corrupt, never touching anything outside
  *	the page at @dst.
@@ -71,6 +78,13 @@ struct zcomp_backend {
  */
 #define ZCOMP_BATCH	4
 
+/*
+ * Results of a batch are kept one behind the other, and the last may need
+ * ZCOMP_ROOM on the way: so the others may take up to 0.97 of a page each. More
+ * is of no use to anybody who stores them.
+ */
+#define ZCOMP_OUT_SIZE	(ZCOMP_BATCH * PAGE_SIZE)
+
 /**
  * struct zcomp_stream - what one compression needs
  * @lock: pins a fast backend's per-CPU stream
@@ -78,7 +92,7 @@ struct zcomp_backend {
  *	the three buffers with CPU hotplug, whatever the backend
  * @link: place in the list of idle streams (list mode only)
  * @work: the backend's working memory
- * @out: compressed output, room for ZCOMP_BATCH pages
+ * @out: compressed output, ZCOMP_OUT_SIZE bytes
  * @in: copy of compressed input for a backend that is not in_place, PAGE_SIZE
  *	bytes; NULL otherwise
  *
@@ -195,14 +209,14 @@ static inline void zcomp_assert_held(struct zcomp *comp,
  * @stream: a stream of it, held by the caller
  * @src: PAGE_SIZE bytes; may change meanwhile (O_DIRECT): the result then
  *	expands to a page of neither the old nor the new bytes
- * @dst: in @stream->out, with room for *@len bytes
+ * @dst: in @stream->out, with room for ZCOMP_ROOM bytes
  * @len: in: the largest useful result in bytes, at most PAGE_SIZE; out: bytes
  *	at @dst, if 0 is returned, else undefined
  *
  * Context: Between zcomp_stream_get() and zcomp_stream_put(). Sleeps only if
  * the backend is slow; allocates nothing.
  * Return: 0, -ENOSPC where *@len bytes are not enough, or -EINVAL where the
- * library failed. Nothing past *@len bytes is written to @dst.
+ * library failed. Nothing past ZCOMP_ROOM bytes is written to @dst.
  */
 static inline int zcomp_compress(struct zcomp *comp,
 				 struct zcomp_stream *stream,
@@ -211,7 +225,7 @@ static inline int zcomp_compress(struct zcomp *comp,
 {
 	zcomp_assert_held(comp, stream);
 	if (WARN_ON_ONCE(*len > PAGE_SIZE || dst < stream->out ||
-			 dst + *len > stream->out + ZCOMP_BATCH * PAGE_SIZE))
+			 dst + ZCOMP_ROOM > stream->out + ZCOMP_OUT_SIZE))
 		return -EINVAL;
 	return comp->backend->compress(stream->work, src, dst, len);
 }

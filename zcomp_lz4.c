@@ -7,12 +7,15 @@
  * Concurrency: none of its own; the decompressor keeps no state, so it runs in
  * place.
  *
- * It does not use dictionaries.
+ * It does not use dictionaries, nor the limit: with room for any result the
+ * library takes a shorter way, by 2000 of 28000 instructions for a page.
  */
 #include <linux/lz4.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include "zcomp_backends.h"
+
+static_assert(ZCOMP_ROOM >= LZ4_COMPRESSBOUND(PAGE_SIZE));
 
 static void *create(int node)
 {
@@ -26,10 +29,11 @@ static void destroy(void *work)
 
 static int compress(void *work, const void *src, void *dst, unsigned int *len)
 {
-	/* The only failure the library knows is a result that does not fit. */
-	int ret = LZ4_compress_default(src, dst, PAGE_SIZE, *len, work);
+	int ret = LZ4_compress_default(src, dst, PAGE_SIZE, ZCOMP_ROOM, work);
 
 	if (ret <= 0)
+		return -EINVAL;
+	if (ret > *len)
 		return -ENOSPC;
 	*len = ret;
 	return 0;

@@ -74,6 +74,25 @@ void zs_prefetch_read(u64 loc, u32 size)
 }
 
 /**
+ * zs_prefetch_write - soon this object will be filled
+ * @loc: its location
+ * @size: its bytes
+ *
+ * Context: any; nobody else has the object.
+ */
+void zs_prefetch_write(u64 loc, u32 size)
+{
+	const void *data;
+	u32 i;
+
+	if (IS_ENABLED(CONFIG_HIGHMEM))
+		return;
+	data = page_address(zs_loc_page(loc)) + zs_loc_offset(loc);
+	for (i = 0; i < size; i += L1_CACHE_BYTES)
+		prefetchw(data + i);
+}
+
+/**
  * zs_prefetch_free - soon this object will be freed
  * @loc: its location, which may be stale by now, or no location at all
  *

@@ -211,6 +211,7 @@ void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 		   struct list_head *emptied);
 
 /* zs_access.c */
+void zs_prefetch_write(u64 loc, u32 size);
 int zs_access_init(void);
 void zs_access_exit(void);
 

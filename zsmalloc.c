@@ -525,6 +525,7 @@ static bool exchange_one(struct zs_pool *pool, struct zs_exchange *x,
 		if (new == ZS_LOC_NONE)
 			return false;
 		x->new = new;
+		zs_prefetch_write(new, x->size);
 	}
 	if (x->old != ZS_LOC_NONE && !zs_drop(pool, x->old, emptied))
 		*refused = x->old;

@@ -15,6 +15,12 @@
 
 #include "zs_internal.h"
 
+/*
+ * Lines of an object that are fetched ahead, at most: there are not many more
+ * that a CPU waits for at a time, and what follows it fetches by itself.
+ */
+#define PREFETCH_BYTES	(8U * L1_CACHE_BYTES)
+
 /* Where an object that crosses a page boundary is put together for reading. */
 static DEFINE_PER_CPU(void *, bounce);
 
@@ -69,7 +75,7 @@ void zs_prefetch_read(u64 loc, u32 size)
 	if (IS_ENABLED(CONFIG_HIGHMEM) || !pfn_valid(zs_loc_pfn(loc)))
 		return;
 	data = page_address(zs_loc_page(loc)) + zs_loc_offset(loc);
-	for (i = 0; i < size; i += L1_CACHE_BYTES)
+	for (i = 0; i < min(size, PREFETCH_BYTES); i += L1_CACHE_BYTES)
 		prefetch(data + i);
 }
 
@@ -88,7 +94,7 @@ void zs_prefetch_write(u64 loc, u32 size)
 	if (IS_ENABLED(CONFIG_HIGHMEM))
 		return;
 	data = page_address(zs_loc_page(loc)) + zs_loc_offset(loc);
-	for (i = 0; i < size; i += L1_CACHE_BYTES)
+	for (i = 0; i < min(size, PREFETCH_BYTES); i += L1_CACHE_BYTES)
 		prefetchw(data + i);
 }
 

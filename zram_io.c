@@ -224,8 +224,9 @@ static int store(struct zram_state *state, struct batch *b, unsigned int end,
 		const struct zram_content *new = &b->new[b->done];
 		int ret;
 
-		if (b->if_processing) {
-			ret = zram_slot_store(state, b->first, new, true);
+		if (end - b->done == 1) {
+			ret = zram_slot_store(state, b->first + b->done, new,
+					      b->if_processing);
 			ret = ret == -EAGAIN ? 0 : ret ?: 1;
 		} else {
 			ret = zram_slots_store(state, b->first + b->done, new,

@@ -59,6 +59,9 @@ void zram_slots_init_map(struct zram_state *state)
 			      LD_WAIT_SPIN);
 }
 
+/* What a slot that is emptied gets. */
+static const struct zram_content empty = { .state = ZRAM_SLOT_EMPTY };
+
 static bool has_object(enum zram_slot_state state)
 {
 	return state == ZRAM_SLOT_COMPRESSED || state == ZRAM_SLOT_HUGE;
@@ -68,7 +71,7 @@ static bool has_object(enum zram_slot_state state)
 #define NR_TALLIED	(ZRAM_HUGE_SINCE + 1)
 
 /* The one place where a slot's contents change, and the counters with them. */
-static void commit(struct zram_state *state, u32 index,
+static __always_inline void commit(struct zram_state *state, u32 index,
 		   const struct zram_content *new, u64 value, s64 *tally)
 {
 	struct zram_slot *slot = &state->slots[index];
@@ -102,7 +105,7 @@ static bool possible(const struct zram_content *new)
  * What has to be exchanged for @slot to hold @new. False for nothing: there is
  * no object, or the new one takes the place of the old.
  */
-static bool plan(const struct zram_slot *slot, const struct zram_content *new,
+static __always_inline bool plan(const struct zram_slot *slot, const struct zram_content *new,
 		 struct zs_exchange *x)
 {
 	bool had = has_object(zram_word_state(slot->word));
@@ -119,34 +122,43 @@ static bool plan(const struct zram_slot *slot, const struct zram_content *new,
 }
 
 /*
- * Under the slot locks: exchange objects as @new needs, then commit. Returns for
- * how many slots that was possible, or -EINVAL for a bad size.
+ * Under the slot locks: exchange objects as @new needs, or empty the slots where
+ * it is NULL, then commit. Returns for how many slots that was possible, or
+ * -EINVAL for a bad size.
+ *
+ * Inlined into its few callers: for one slot, or to empty it, half of this goes
+ * away, and swap frees slots one by one. The room for exchanges, @x, is the
+ * caller's: kernels may clear it all before use.
  */
-static int store_locked(struct zram_state *state, u32 first,
-			const struct zram_content *new, unsigned int n,
-			struct list_head *emptied)
+static __always_inline int store_locked(struct zram_state *state, u32 first,
+					const struct zram_content *new,
+					unsigned int n,
+					struct zs_exchange *x,
+					struct list_head *emptied)
 {
-	struct zs_exchange x[ZRAM_SLOT_BATCH];
 	s64 tally[NR_TALLIED] = {};
 	bool exchange = false;
 	int i, stored = n;
 
 	for (i = 0; i < n; i++) {
-		if (unlikely(!possible(&new[i])))
+		const struct zram_content *to = new ? &new[i] : &empty;
+
+		if (unlikely(!possible(to)))
 			return -EINVAL;
 		x[i].owner = first + i;
-		exchange |= plan(&state->slots[first + i], &new[i], &x[i]);
+		exchange |= plan(&state->slots[first + i], to, &x[i]);
 	}
 	if (exchange)
 		stored = zs_obj_exchange(state->pool, x, n, emptied);
 	for (i = 0; i < stored; i++) {
-		u64 value = new[i].fill;
+		const struct zram_content *to = new ? &new[i] : &empty;
+		u64 value = to->fill;
 
-		if (has_object(new[i].state)) {
+		if (has_object(to->state)) {
 			value = x[i].new;
-			zs_obj_write(value, new[i].data, new[i].size);
+			zs_obj_write(value, to->data, to->size);
 		}
-		commit(state, first + i, &new[i], value, tally);
+		commit(state, first + i, to, value, tally);
 	}
 	for (i = 0; i < NR_TALLIED; i++)
 		if (tally[i])
@@ -170,11 +182,12 @@ static int store_locked(struct zram_state *state, u32 first,
 int zram_slots_store(struct zram_state *state, u32 first,
 		     const struct zram_content *new, unsigned int n)
 {
+	struct zs_exchange x[ZRAM_SLOT_BATCH];
 	LIST_HEAD(emptied);
 	int stored;
 
 	zram_slots_lock(state, first, n);
-	stored = store_locked(state, first, new, n, &emptied);
+	stored = store_locked(state, first, new, n, x, &emptied);
 	zram_slots_unlock(state, first, n);
 	zs_free_emptied(&emptied);
 	return stored;
@@ -196,12 +209,13 @@ int zram_slot_store(struct zram_state *state, u32 index,
 		    const struct zram_content *new, bool if_processing)
 {
 	struct zram_slot *slot = &state->slots[index];
+	struct zs_exchange x;
 	LIST_HEAD(emptied);
 	int ret = -ESTALE;
 
 	zram_slot_lock(state, index);
 	if (!if_processing || slot->word & ZRAM_SLOT_PROCESSING)
-		ret = store_locked(state, index, new, 1, &emptied);
+		ret = store_locked(state, index, new, 1, &x, &emptied);
 	zram_slot_unlock(state, index);
 	zs_free_emptied(&emptied);
 	if (ret < 0)
@@ -222,22 +236,9 @@ static bool nothing_to_free(struct zram_state *state, u32 index)
 	       !(word & (ZRAM_SLOT_LOCK | ZRAM_SLOT_PROCESSING));
 }
 
-/**
- * zram_slots_clear - empty slots that follow each other
- * @state: the state
- * @first: the first slot
- * @n: how many, 1 to ZRAM_SLOT_BATCH
- *
- * Context: task context, interrupts on or off, under swap's and page-table
- * locks. Does not sleep. At most one acquisition of the pool lock.
- * Return: how many were not empty.
- */
-unsigned int zram_slots_clear(struct zram_state *state, u32 first,
-			      unsigned int n)
+static __always_inline unsigned int clear(struct zram_state *state, u32 first,
+					  unsigned int n, struct zs_exchange *x)
 {
-	static const struct zram_content empty[ZRAM_SLOT_BATCH] = {
-		[0 ... ZRAM_SLOT_BATCH - 1] = { .state = ZRAM_SLOT_EMPTY },
-	};
 	unsigned int i, used = 0;
 	LIST_HEAD(emptied);
 
@@ -251,10 +252,43 @@ unsigned int zram_slots_clear(struct zram_state *state, u32 first,
 		used += zram_word_state(state->slots[first + i].word) !=
 			ZRAM_SLOT_EMPTY;
 	/* Storing nothing needs no room: it cannot fail. */
-	store_locked(state, first, empty, n, &emptied);
+	store_locked(state, first, NULL, n, x, &emptied);
 	zram_slots_unlock(state, first, n);
 	zs_free_emptied(&emptied);
 	return used;
+}
+
+/**
+ * zram_slots_clear - empty slots that follow each other
+ * @state: the state
+ * @first: the first slot
+ * @n: how many, 1 to ZRAM_SLOT_BATCH
+ *
+ * Context: task context, interrupts on or off, under swap's and page-table
+ * locks. Does not sleep. At most one acquisition of the pool lock.
+ * Return: how many were not empty.
+ */
+unsigned int zram_slots_clear(struct zram_state *state, u32 first,
+			      unsigned int n)
+{
+	struct zs_exchange x[ZRAM_SLOT_BATCH];
+
+	return clear(state, first, n, x);
+}
+
+/**
+ * zram_slot_free - empty one slot
+ * @state: the state
+ * @index: the slot
+ *
+ * Context: as zram_slots_clear().
+ * Return: false where it was empty already.
+ */
+bool zram_slot_free(struct zram_state *state, u32 index)
+{
+	struct zs_exchange x;
+
+	return clear(state, index, 1, &x);
 }
 
 /**

@@ -98,6 +98,7 @@ int zram_slots_store(struct zram_state *state, u32 first,
 		     const struct zram_content *new, unsigned int n);
 unsigned int zram_slots_clear(struct zram_state *state, u32 first,
 			      unsigned int n);
+bool zram_slot_free(struct zram_state *state, u32 index);
 void zram_slot_begin(struct zram_state *state, u32 index);
 
 /* A slot's word taken apart; the lock is held, or the result is a hint. */
@@ -177,12 +178,6 @@ static inline void zram_slot_lock(struct zram_state *state, u32 index)
 static inline void zram_slot_unlock(struct zram_state *state, u32 index)
 {
 	zram_slots_unlock(state, index, 1);
-}
-
-/* Empty one slot. False where it was empty already. */
-static inline bool zram_slot_free(struct zram_state *state, u32 index)
-{
-	return zram_slots_clear(state, index, 1);
 }
 
 /* States the need for the slot's lock, and checks it where lockdep is on. */

@@ -6,27 +6,11 @@
 # driver.sh for the options.
 set -u
 . "$(dirname "$0")/guest-lib.sh"
+. "$(dirname "$0")/zbench-lib.sh"
 . "$(dirname "$0")/driver-memory.sh"
 # shellcheck disable=SC2153 # they come from driver.sh
-: "$BENCH_KO" "$NULL_KO" "$RANDOM_FILE" "$CORPUS_FILE" "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS" \
+: "$NULL_KO" "$RANDOM_FILE" "$CORPUS_FILE" "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$THREADS" "$OPS" \
 	"$MIXED_THREADS" "$MIXED_PAGES" "$MIXED_PASSES" "$BESIDE_PASSES"
-DBG=/sys/kernel/debug/zbench
-
-run() { # WORDS...
-	echo "$*" >$DBG/run || fail "cannot run: $*"
-}
-
-# What zbench says, with the names that all results have.
-measured() { # TEST CONFIG ALGORITHM FIELD [UNIT]
-	result_line "{\"test\": \"$1\", \"config\": \"$2\", \"alg\": \"$3\", \
-\"round\": $round, \"unit\": \"${5:-ns/page}\", $(sed "s/^{//; s/\"alg\": [^,]*, //; \
-s/\"$4\"/\"value\"/" $DBG/result)"
-}
-
-generator() { # FILE of pages to write
-	rmmod zbench 2>/dev/null
-	insmod "$BENCH_KO" corpus="$1" || fail "cannot load zbench"
-}
 
 # Every number of pages and threads, every operation
 every_kind() { # TEST-PREFIX CONFIG ALGORITHM
@@ -38,7 +22,7 @@ every_kind() { # TEST-PREFIX CONFIG ALGORITHM
 				step "$2 $3 $op"
 				run "op=$op bio=$bio threads=$threads" \
 					"pages=$PAGES random=1 seed=$round"
-				measured "$1$op" "$2" "$3" ns_per_page
+				measured "$1$op" "$2" "$3" ns_per_page ns/page
 			done
 		done
 	done
@@ -59,7 +43,7 @@ random_data() { # ours | theirs, ALGORITHM
 	step "$1 $2 random data"
 	run "op=write bio=16 pages=$pages random=1 seed=9"
 	run "op=write bio=16 pages=$pages random=1 seed=$round"
-	measured random "$1" "$2" ns_per_page
+	measured random "$1" "$2" ns_per_page ns/page
 	result test=random-memory config="$1" alg="$2" value="$(mm_stat 3)" \
 		unit=bytes compressed="$(mm_stat 2)"
 	reset_device
@@ -102,7 +86,7 @@ one_driver() { # ours | theirs, ALGORITHM
 	beside "$1" "$2"
 	step "$1 $2 discard"
 	run "op=discard bio=64 pages=$PAGES random=1 seed=$round"
-	measured discard "$1" "$2" ns_per_page
+	measured discard "$1" "$2" ns_per_page ns/page
 	reset_device
 	mixed "$1" "$2"
 	unload
@@ -123,7 +107,7 @@ for round in $(seq "$ROUNDS"); do
 		for bio in $BIOS; do
 			step "codec $alg"
 			run "op=codec alg=$alg bio=$bio pages=$PAGES"
-			measured codec codec "$alg" compress_ns
+			measured codec codec "$alg" compress_ns ns/page
 		done
 		for who in $(alternate "$round" ours theirs); do
 			one_driver "$who" "$alg"

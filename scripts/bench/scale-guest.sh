@@ -5,10 +5,10 @@
 # both drivers in turn: see scale.sh for the options.
 set -u
 . "$(dirname "$0")/guest-lib.sh"
+. "$(dirname "$0")/zbench-lib.sh"
 # shellcheck disable=SC2153 # they come from scale.sh
-: "$BENCH_KO" "$CORPUS_FILE" "$ROUNDS" "$ALG" "$DISK" "$PARALLEL" "$FILE_TIME" \
+: "$CORPUS_FILE" "$ROUNDS" "$ALG" "$DISK" "$PARALLEL" "$FILE_TIME" \
 	"$TREES" "$TREE" "$DIFFS" "$THREADS" "$PAGES" "$FILEOPS"
-DBG=/sys/kernel/debug/zbench
 MNT=/tmp/mnt
 
 words() {
@@ -21,15 +21,12 @@ bios() { # ours | theirs
 	local threads op
 
 	device "$ALG" $((PAGES * 4096))
-	echo "op=write bio=16 pages=$PAGES random=1 seed=9" >$DBG/run ||
-		fail "cannot fill the device"
+	run "op=write bio=16 pages=$PAGES random=1 seed=9"
 	for threads in $THREADS; do
 		for op in read write; do
 			step "$1: $op by $threads threads"
-			echo "op=$op threads=$threads pages=$PAGES random=1 seed=$round" \
-				>$DBG/run || fail "cannot $op with $threads threads"
-			result_line "{\"test\": \"bio-$op\", \"config\": \"$1\", \
-\"round\": $round, \"unit\": \"pages/s\", $(sed 's/^{//; s/"pages_per_s"/"value"/' $DBG/result)"
+			run "op=$op threads=$threads pages=$PAGES random=1 seed=$round"
+			measured "bio-$op" "$1" "$ALG" pages_per_s pages/s
 		done
 	done
 	reset_device
@@ -116,7 +113,7 @@ one_driver() { # ours | theirs
 	unload
 }
 
-insmod "$BENCH_KO" corpus="$CORPUS_FILE" || fail "cannot load zbench"
+generator "$CORPUS_FILE"
 git config --global safe.directory '*'
 # shellcheck disable=SC2086 # lists
 steps $((ROUNDS * 2 * (2 * $(words $THREADS) + 6 * $(words $PARALLEL) +

@@ -20,8 +20,7 @@ every_kind() { # TEST-PREFIX CONFIG ALGORITHM
 		for bio in $BIOS; do
 			for op in $OPS; do
 				step "$2 $3 $op"
-				run "op=$op bio=$bio threads=$threads" \
-					"pages=$PAGES random=1 seed=$round"
+				run_anew "op=$op bio=$bio threads=$threads pages=$PAGES"
 				measured "$1$op" "$2" "$3" ns_per_page ns/page
 			done
 		done
@@ -29,6 +28,7 @@ every_kind() { # TEST-PREFIX CONFIG ALGORITHM
 }
 
 on_null() {
+	runs=0
 	printf /dev/znull >/sys/module/zbench/parameters/device
 	every_kind null- null none
 	printf /dev/zram0 >/sys/module/zbench/parameters/device
@@ -41,8 +41,9 @@ random_data() { # ours | theirs, ALGORITHM
 	load "$1"
 	device "$2" $((pages * 4096))
 	step "$1 $2 random data"
-	run "op=write bio=16 pages=$pages random=1 seed=9"
-	run "op=write bio=16 pages=$pages random=1 seed=$round"
+	runs=0
+	run_anew "op=write bio=16 pages=$pages"
+	run_anew "op=write bio=16 pages=$pages"
 	measured random "$1" "$2" ns_per_page ns/page
 	result test=random-memory config="$1" alg="$2" value="$(mm_stat 3)" \
 		unit=bytes compressed="$(mm_stat 2)"
@@ -55,12 +56,12 @@ mixed() { # ours | theirs, ALGORITHM
 	local bio threads
 
 	device "$2" $((MIXED_PAGES * 4096))
-	run "op=write bio=16 threads=2 pages=$MIXED_PAGES random=1 seed=9"
+	run_anew "op=write bio=16 threads=2 pages=$MIXED_PAGES"
 	for bio in $BIOS; do
 		for threads in $MIXED_THREADS; do
 			step "$1 $2 mixed, $threads threads"
-			run "op=mixed bio=$bio threads=$threads passes=$MIXED_PASSES" \
-				"pages=$MIXED_PAGES random=1 seed=$round"
+			run_anew "op=mixed bio=$bio threads=$threads passes=$MIXED_PASSES" \
+				"pages=$MIXED_PAGES"
 			measured mixed "$1" "$2" pages_per_s pages/s
 		done
 	done
@@ -70,22 +71,22 @@ mixed() { # ours | theirs, ALGORITHM
 # A page that is read while others are written, as when swapping in
 beside() { # ours | theirs, ALGORITHM
 	step "$1 $2 read beside a writer"
-	run "op=beside bio=16 threads=2 passes=$BESIDE_PASSES" \
-		"pages=$PAGES random=1 seed=$round"
+	run_anew "op=beside bio=16 threads=2 passes=$BESIDE_PASSES pages=$PAGES"
 	measured beside "$1" "$2" p50_ns ns
 }
 
 one_driver() { # ours | theirs, ALGORITHM
+	runs=0
 	load "$1"
 	memory_before
 	device "$2" $((PAGES * 4096))
 	# Fill first: what is timed are overwrites of a device that is in use.
-	run "op=write bio=16 pages=$PAGES random=1 seed=9"
+	run_anew "op=write bio=16 pages=$PAGES"
 	every_kind '' "$1" "$2"
 	memory_after "$1" "$2"
 	beside "$1" "$2"
 	step "$1 $2 discard"
-	run "op=discard bio=64 pages=$PAGES random=1 seed=$round"
+	run_anew "op=discard bio=64 pages=$PAGES"
 	measured discard "$1" "$2" ns_per_page ns/page
 	reset_device
 	mixed "$1" "$2"

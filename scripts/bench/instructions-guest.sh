@@ -10,15 +10,13 @@ set -u
 # shellcheck disable=SC2153 # they come from instructions.sh
 : "$ICOUNT" "$NULL_KO" "$CORPUS_FILE" "$ROUNDS" "$PAGES" "$ALGS" "$BIOS" "$OPS"
 
-# Each run has a seed of its own, or an overwrite would write what is there.
 every_kind() { # TEST-PREFIX CONFIG ALGORITHM
-	local op bio seed=$((round * 10))
+	local op bio
 
 	for bio in $BIOS; do
 		for op in $OPS; do
 			step "$2 $3 $op, $bio pages per bio"
-			seed=$((seed + 1))
-			run "op=$op bio=$bio pages=$PAGES random=1 seed=$seed"
+			run_anew "op=$op bio=$bio pages=$PAGES"
 			measured "$1$op" "$2" "$3" ns_per_page instructions/page
 		done
 	done
@@ -35,15 +33,17 @@ codec() { # ALGORITHM
 }
 
 on_null() {
+	runs=0
 	printf /dev/znull >/sys/module/zbench/parameters/device
 	every_kind null- null none
 	printf /dev/zram0 >/sys/module/zbench/parameters/device
 }
 
 one_driver() { # ours | theirs, ALGORITHM
+	runs=0
 	load "$1"
 	device "$2" $((PAGES * 4096))
-	run "op=write bio=16 pages=$PAGES random=1 seed=$((round * 10))"
+	run_anew "op=write bio=16 pages=$PAGES"
 	every_kind '' "$1" "$2"
 	reset_device
 	unload

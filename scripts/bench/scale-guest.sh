@@ -21,11 +21,12 @@ bios() { # ours | theirs
 	local threads op
 
 	device "$ALG" $((PAGES * 4096))
-	run "op=write bio=16 pages=$PAGES random=1 seed=9"
+	runs=0
+	run_anew "op=write bio=16 pages=$PAGES"
 	for threads in $THREADS; do
 		for op in read write; do
 			step "$1: $op by $threads threads"
-			run "op=$op threads=$threads pages=$PAGES random=1 seed=$round"
+			run_anew "op=$op threads=$threads pages=$PAGES"
 			measured "bio-$op" "$1" "$ALG" pages_per_s pages/s
 		done
 	done

@@ -8,7 +8,6 @@ set -u
 . "$(dirname "$0")/zbench-lib.sh"
 # shellcheck disable=SC2153 # they come from scale.sh
 : "$CORPUS_FILE" "$ROUNDS" "$ALG" "$PAGES"
-seed=0
 
 # A line of JSON for each lock that is taken at least once in ten bios. A lock's
 # name may hold colons; twelve numbers follow it.
@@ -29,14 +28,11 @@ counted() { # TEST CONFIG BIO-PAGES
 	done
 }
 
-# Each run has a seed of its own: an overwrite with what is there already would
-# find objects of the right size and take fewer locks.
 watch() { # TEST CONFIG BIO-PAGES WORDS
 	step "$2: $1, $3 pages per bio"
-	seed=$((seed + 1))
 	echo 0 >/proc/lock_stat
 	echo 1 >/proc/sys/kernel/lock_stat
-	run "$4 bio=$3 pages=$PAGES random=1 seed=$seed"
+	run_anew "$4 bio=$3 pages=$PAGES"
 	echo 0 >/proc/sys/kernel/lock_stat
 	counted "$1" "$2" "$3"
 }
@@ -50,7 +46,7 @@ one_driver() { # ours | theirs
 	run "op=read pages=$PAGES"
 	reset_device
 	device "$ALG" $((PAGES * 4096))
-	seed=$((round * 10))
+	runs=0
 	watch fill "$1" 1 op=write
 	watch read "$1" 1 op=read
 	watch read "$1" 16 op=read

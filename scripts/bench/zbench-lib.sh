@@ -5,6 +5,7 @@
 # guest-lib.sh.
 : "${BENCH_KO:?}"
 DBG=/sys/kernel/debug/zbench
+runs=0
 
 generator() { # FILE of pages to write
 	rmmod zbench 2>/dev/null
@@ -14,6 +15,15 @@ generator() { # FILE of pages to write
 
 run() { # WORDS...
 	echo "$*" >$DBG/run || fail "cannot run: $*"
+}
+
+# Of the same seed, a write would find the very contents there that it brings, and
+# objects of the right size. A run of several passes takes as many seeds, up to 17;
+# that is odd, so that the next one's contents are from another part of the corpus.
+# Whoever starts with a driver sets runs=0, so that both do the same work.
+run_anew() { # WORDS...
+	runs=$((runs + 1))
+	run "$* random=1 seed=$((${round:-1} * 1000 + runs * 17))"
 }
 
 # What zbench says, with the names that all results have.

@@ -107,7 +107,7 @@ for round in $(seq "$ROUNDS"); do
 	for alg in $ALGS; do
 		for bio in $BIOS; do
 			step "codec $alg"
-			run "op=codec alg=$alg bio=$bio pages=$PAGES"
+			run_anew "op=codec alg=$alg bio=$bio pages=$PAGES"
 			measured codec codec "$alg" compress_ns ns/page
 		done
 		for who in $(alternate "$round" ours theirs); do

@@ -27,7 +27,7 @@ codec() { # ALGORITHM
 
 	for bio in $BIOS; do
 		step "codec $1, $bio pages at once"
-		run "op=codec alg=$1 bio=$bio pages=$PAGES"
+		run_anew "op=codec alg=$1 bio=$bio pages=$PAGES"
 		measured codec codec "$1" compress_ns instructions/page
 	done
 }

@@ -33,7 +33,8 @@ extern const char * const zbench_ops[ZBENCH_NR_OPS];
  * @threads: how many, pinned to CPUs one after the other
  * @pages: pages of the device used, shared out among the threads
  * @passes: how many times each thread goes through its share
- * @random: bios in random order rather than one after the other
+ * @random: bios, or groups of pages for a codec, in random order rather than
+ *	one after the other
  * @seed: of that order, and of what is written
  * @alg: codec to time instead of a device
  */
@@ -61,6 +62,9 @@ static inline struct page *zbench_page(u32 nth)
 int zbench_run_bios(const struct zbench_job *job, const char *device,
 		    char *result);
 int zbench_run_codec(const struct zbench_job *job, char *result);
+
+/* Fills @order. */
+void zbench_shuffle(u32 *order, u32 nr, const struct zbench_job *job, u32 nth);
 
 /* Sorts @ns. */
 u64 zbench_trimmed_mean(u32 *ns, u32 nr, u32 pages_each);

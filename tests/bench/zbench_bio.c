@@ -128,7 +128,11 @@ static int bench_thread(void *data)
 	return 0;
 }
 
-static void shuffle(u32 *order, u32 nr, const struct zbench_job *job, u32 nth)
+/*
+ * The numbers below @nr, in random order if @job asks for that: another one for
+ * each @nth.
+ */
+void zbench_shuffle(u32 *order, u32 nr, const struct zbench_job *job, u32 nth)
 {
 	struct rnd_state rnd;
 	u32 i, other;
@@ -193,7 +197,7 @@ static int init_thread(struct thread *threads, const struct zbench_job *job,
 		if (!t->target[i])
 			return -ENOMEM;
 	}
-	shuffle(t->order, t->share, job, nth);
+	zbench_shuffle(t->order, t->share, job, nth);
 	return 0;
 }
 

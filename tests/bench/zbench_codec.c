@@ -43,6 +43,8 @@ static int uncodec_page(const char *alg, const void *src, u32 size, void *dst)
  * @packed: compressed pages, two pages of room for each of a group
  * @sizes: their sizes
  * @back: one page, expanded again
+ * @order: which group is when: as with bios, or what it takes to read pages that
+ *	are not next to each other would pass for the driver's cost
  * @there: time to compress each group
  * @here: time to expand each group
  */
@@ -51,6 +53,7 @@ struct codec_run {
 	void *packed;
 	u32 sizes[ZBENCH_MAX_BIO_PAGES];
 	void *back;
+	u32 *order;
 	u32 *there;
 	u32 *here;
 };
@@ -59,6 +62,7 @@ struct codec_run {
 static int codec_group(const struct zbench_job *job, struct codec_run *run,
 		       u32 nth)
 {
+	u32 first = run->order[nth] * job->bio_pages;
 	u64 t0, t1;
 	u32 i, bytes = 0;
 	int ret = 0;
@@ -66,7 +70,7 @@ static int codec_group(const struct zbench_job *job, struct codec_run *run,
 	t0 = ktime_get_ns();
 	for (i = 0; i < job->bio_pages && !ret; i++)
 		ret = codec_page(job->alg, run->work,
-				 page_address(zbench_page(nth * job->bio_pages + i)),
+				 page_address(zbench_page(first + i)),
 				 run->packed + 2 * i * PAGE_SIZE,
 				 &run->sizes[i]);
 	t1 = ktime_get_ns();
@@ -87,6 +91,7 @@ static int codec_groups(const struct zbench_job *job, struct codec_run *run,
 	u64 bytes = 0;
 	int ret;
 
+	zbench_shuffle(run->order, groups, job, 0);
 	for (i = 0; i < groups; i++) {
 		ret = codec_group(job, run, i);
 		if (ret < 0)
@@ -115,12 +120,15 @@ int zbench_run_codec(const struct zbench_job *job, char *result)
 				  LZO1X_MEM_COMPRESS));
 	run->packed = vmalloc(2 * ZBENCH_MAX_BIO_PAGES * PAGE_SIZE);
 	run->back = vmalloc(PAGE_SIZE);
+	run->order = vmalloc(array_size(groups, sizeof(u32)));
 	run->there = vmalloc(array_size(groups, sizeof(u32)));
 	run->here = vmalloc(array_size(groups, sizeof(u32)));
-	if (run->work && run->packed && run->back && run->there && run->here)
+	if (run->work && run->packed && run->back && run->order &&
+	    run->there && run->here)
 		ret = codec_groups(job, run, result);
 	vfree(run->here);
 	vfree(run->there);
+	vfree(run->order);
 	vfree(run->back);
 	vfree(run->packed);
 	vfree(run->work);

@@ -12,10 +12,10 @@ DRIVERS = ("ours", "theirs")
 
 
 def codec_time(rows, alg, test, bio, rnd):
-    """The bare codec on the same pages in the same round; 0 for discards."""
+    """The bare codec on the same pages, median of the same round; 0 for discards."""
     field = {"write": "value", "read": "decompress_ns"}.get(test)
     found = select(rows, test="codec", alg=alg, bio=bio, round=rnd)
-    return found[0][field] if found and field else 0
+    return median(fields(found, field)) if found and field else 0
 
 
 def block_time(rows, test, bio, threads, rnd):
@@ -211,10 +211,11 @@ def report(meta, rows, page):
     """The table that is looked at daily."""
     page.text("Nanoseconds per page of bios from a kernel thread, pages in random order, of a "
               "device that is full: writes are overwrites. `codec` is the bare codec on the same "
-              "pages; a driver's cost is its time less that. `block` is a device that does "
-              "nothing, `without` the ratio of costs without that, too, of one thread. Median and "
-              f"spread of N = {meta['options'].get('ROUNDS')} alternating rounds, p99 of single "
-              "bios.")
+              "pages, in random order, too, timed before, between and after the drivers' turns of "
+              "a round; a driver's cost is its time less the median of these. `block` is a "
+              "device that does nothing, `without` the ratio of costs without that, too, of one "
+              f"thread. Median and spread of N = {meta['options'].get('ROUNDS')} alternating "
+              "rounds, p99 of single bios.")
     page.table(["algorithm op bio threads", "ours", "±%", "theirs", "±%", "ratio", "codec",
                 "cost ratio", "block", "without", "p99", "p99 theirs"],
                [row for key in kinds(rows) if (row := line(rows, key))])

@@ -15,24 +15,16 @@ def title(key):
     return f"{alg} {test}, {bio} pages per bio"
 
 
-def without_block(rows, key):
-    """The drivers' costs less what a device that does nothing takes."""
-    rounds, _ = report_driver.both(rows, key)
-    block = [report_driver.block_time(rows, *key[1:], r) for r in rounds]
-    ours, theirs, _ = report_driver.costs(rows, key)
-    return ([c - b for c, b in zip(ours, block)],
-            [c - b for c, b in zip(theirs, block)], block)
-
-
 def line(rows, key):
     """One row of the table."""
-    _, by = report_driver.both(rows, key)
+    rounds, by = report_driver.both(rows, key)
     ours, theirs, codec = report_driver.costs(rows, key)
-    mine, its, block = without_block(rows, key)
+    block = [report_driver.block_time(rows, *key[1:], r) for r in rounds]
+    own = report_driver.own_costs(rows, key)
     cells = [values(by["ours"]), values(by["theirs"]), codec, ours, theirs, block]
     return [title(key), *(number(median(numbers), 0) for numbers in cells),
             str(ratio(ours, theirs)),
-            str(ratio(mine, its)) if any(block) else "-"]
+            str(ratio(*own)) if own else "-"]
 
 
 def kinds(rows):

@@ -72,7 +72,8 @@ static bool has_object(enum zram_slot_state state)
 
 /* The one place where a slot's contents change, and the counters with them. */
 static __always_inline void commit(struct zram_state *state, u32 index,
-		   const struct zram_content *new, u64 value, s64 *tally)
+				   const struct zram_content *new, u64 value,
+				   s64 *tally)
 {
 	struct zram_slot *slot = &state->slots[index];
 	enum zram_slot_state old = zram_word_state(slot->word);
@@ -105,8 +106,9 @@ static bool possible(const struct zram_content *new)
  * What has to be exchanged for @slot to hold @new. False for nothing: there is
  * no object, or the new one takes the place of the old.
  */
-static __always_inline bool plan(const struct zram_slot *slot, const struct zram_content *new,
-		 struct zs_exchange *x)
+static __always_inline bool plan(const struct zram_slot *slot,
+				 const struct zram_content *new,
+				 struct zs_exchange *x)
 {
 	bool had = has_object(zram_word_state(slot->word));
 	bool has = has_object(new->state);

@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 #include "zcomp_backends.h"
 
-static_assert(ZCOMP_ROOM >= LZ4_COMPRESSBOUND(PAGE_SIZE));
+static_assert(LZ4_COMPRESSBOUND(PAGE_SIZE) <= ZCOMP_ROOM);
 
 static void *create(int node)
 {

@@ -16,7 +16,7 @@
 #include <linux/lzo.h>	/* needs types.h before it */
 #include "zcomp_backends.h"
 
-static_assert(ZCOMP_ROOM >= lzo1x_worst_compress(PAGE_SIZE));
+static_assert(lzo1x_worst_compress(PAGE_SIZE) <= ZCOMP_ROOM);
 
 static void *create(int node)
 {

@@ -32,9 +32,9 @@ static_assert(ZS_GRAIN == 1 << ZS_GRAIN_SHIFT);
 #define ZS_MIN_SIZE	(2 * ZS_GRAIN)
 #define ZS_MAX_OBJECTS	(PAGE_SIZE / ZS_MIN_SIZE * ZS_MAX_CHAIN)
 
-/* Fullness groups: 0 (below 10 %) to 9, and one for full zspages. */
-#define ZS_NR_GROUPS	11
-#define ZS_GROUP_FULL	(ZS_NR_GROUPS - 1)
+/* Fullness groups: 0 (below 10 %) to 9. Full zspages are in none of these. */
+#define ZS_NR_GROUPS	10
+#define ZS_GROUP_FULL	ZS_NR_GROUPS
 
 /**
  * struct zs_shape - geometry of one size class

@@ -59,7 +59,7 @@ static struct zspage *begin_source(struct zs_pool *pool, unsigned int class)
 	unsigned int group;
 
 	zs_lock(pool);
-	group = ffs(c->nonempty & ~BIT(ZS_GROUP_FULL));
+	group = ffs(c->nonempty);
 	if (group && surplus(pool, class)) {
 		source = list_last_entry(&c->groups[group - 1], struct zspage,
 					 link);

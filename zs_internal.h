@@ -17,13 +17,14 @@
 
 /**
  * struct zspage - a chain of pages holding objects of one size class
- * @link: in its class's list for @group; or alone (@busy); or in a caller's
- *	list of emptied zspages
+ * @link: in its class's list for @group; or alone (@busy, full); or in a
+ *	caller's list of emptied zspages
+ * @siblings: in its class's list of all zspages, while part of its pool
  * @pool: the pool it belongs to; constant
  * @inuse: objects in use; equals the number of bits set in the bitmap
  * @class: index of its size class; constant
- * @group: fullness group whose list it is on
- * @busy: on no list: not part of its pool yet or any more, or taken off by
+ * @group: fullness group whose list it is on; or ZS_GROUP_FULL
+ * @busy: in no group's list: not part of its pool yet or any more, or taken off by
  *	compaction or migration. Objects may be freed from it but none
  *	allocated, and whoever made it busy puts it back
  * @movable: its pages are registered for page migration
@@ -36,6 +37,7 @@
  */
 struct zspage {
 	struct list_head link;
+	struct list_head siblings;
 	struct zs_pool *pool;
 	u16 inuse;
 	u8 class;
@@ -52,12 +54,16 @@ static_assert(ARCH_KMALLOC_MINALIGN >= ZS_MAX_CHAIN);
 
 /**
  * struct zs_class - one size class of a pool
- * @groups: zspages by fullness, the most recently changed first
+ * @all: zspages, in no order
+ * @groups: zspages by fullness, the most recently changed first. Most are full,
+ *	and most changes are to one of these: listed, each would fetch two others
+ *	to leave the list
  * @nonempty: bit per group whose list is not empty
  * @zspages: zspages of this class, busy ones included
  * @used: objects in use
  */
 struct zs_class {
+	struct list_head all;
 	struct list_head groups[ZS_NR_GROUPS];
 	u16 nonempty;
 	unsigned long zspages;

@@ -90,9 +90,11 @@ struct zs_pool *zs_pool_create(const struct zs_owner_ops *ops, void *owner)
 	raw_spin_lock_init(&pool->lock);
 	pool->ops = ops;
 	pool->owner = owner;
-	for (class = 0; class < zs_classes.nr; class++)
+	for (class = 0; class < zs_classes.nr; class++) {
+		INIT_LIST_HEAD(&pool->classes[class].all);
 		for (group = 0; group < ZS_NR_GROUPS; group++)
 			INIT_LIST_HEAD(&pool->classes[class].groups[group]);
+	}
 	zs_compact_add(pool);
 	return pool;
 }
@@ -100,12 +102,16 @@ struct zs_pool *zs_pool_create(const struct zs_owner_ops *ops, void *owner)
 static void link_zspage(struct zs_class *class, struct zspage *zspage)
 {
 	zspage->group = zs_shape_group(zs_shape(zspage), zspage->inuse);
+	if (zspage->group == ZS_GROUP_FULL)
+		return;
 	list_add(&zspage->link, &class->groups[zspage->group]);
 	class->nonempty |= BIT(zspage->group);
 }
 
 static void unlink_zspage(struct zs_class *class, struct zspage *zspage)
 {
+	if (zspage->group == ZS_GROUP_FULL)
+		return;
 	list_del_init(&zspage->link);
 	if (list_empty(&class->groups[zspage->group]))
 		class->nonempty &= ~BIT(zspage->group);
@@ -128,6 +134,7 @@ static void retire(struct zs_pool *pool, struct zspage *zspage,
 	zspage->busy = true;
 	pool->classes[zspage->class].zspages--;
 	pool->pages -= zs_shape(zspage)->chain;
+	list_del(&zspage->siblings);
 	list_add(&zspage->link, emptied);
 }
 
@@ -139,13 +146,14 @@ static bool retire_some(struct zs_pool *pool, struct zs_class *class,
 			struct list_head *emptied)
 {
 	unsigned int left = RETIRE_BATCH;
+	struct zspage *zspage, *next;
 
 	zs_lock(pool);
-	while (class->nonempty && left--) {
-		unsigned int group = ffs(class->nonempty) - 1;
-		struct zspage *zspage = list_first_entry(&class->groups[group],
-							 struct zspage, link);
-
+	list_for_each_entry_safe(zspage, next, &class->all, siblings) {
+		if (zspage->busy)
+			continue;
+		if (!left--)
+			break;
 		unlink_zspage(class, zspage);
 		retire(pool, zspage, emptied);
 	}
@@ -317,6 +325,7 @@ int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp)
 		pool->pages += chain;
 		pool->max_pages = max(pool->max_pages, pool->pages);
 		pool->classes[class].zspages++;
+		list_add(&zspage->siblings, &pool->classes[class].all);
 		zspage->busy = false;
 		link_zspage(&pool->classes[class], zspage);
 		due = zs_compact_due(pool, chain);
@@ -428,7 +437,7 @@ bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place)
 u64 zs_take(struct zs_pool *pool, unsigned int class, u32 owner)
 {
 	struct zs_class *c = &pool->classes[class];
-	unsigned int group = fls(c->nonempty & ~BIT(ZS_GROUP_FULL));
+	unsigned int group = fls(c->nonempty);
 	struct zspage *zspage;
 	u32 index;
 

@@ -249,7 +249,7 @@ static void shape_group_divides_exactly(struct kunit *test)
 
 		for (inuse = 0; inuse < all; inuse++)
 			wrong += zs_shape_group(shape, inuse) !=
-				 inuse * (ZS_NR_GROUPS - 1) / all;
+				 inuse * ZS_NR_GROUPS / all;
 		KUNIT_EXPECT_EQ(test, zs_shape_group(shape, all),
 				(unsigned int)ZS_GROUP_FULL);
 	}

@@ -339,27 +339,31 @@ static inline u32 zs_test_class_faults(struct zs_pool *pool, unsigned int index,
 {
 	const struct zs_shape *shape = &zs_classes.shape[index];
 	struct zs_class *class = &pool->classes[index];
-	unsigned long zspages = 0, used = 0;
+	unsigned long zspages = 0, used = 0, listed = 0;
 	struct zspage *zspage;
 	unsigned int group;
 	u32 faults = 0;
 
+	list_for_each_entry(zspage, &class->all, siblings) {
+		faults += zspage->pool != pool || zspage->busy ||
+			  zspage->class != index ||
+			  zs_shape_group(shape, zspage->inuse) != zspage->group;
+		faults += bitmap_weight(zspage->bitmap, shape->objects) !=
+			  zspage->inuse;
+		zspages++;
+		used += zspage->inuse;
+		listed += zspage->group == ZS_GROUP_FULL;
+	}
 	for (group = 0; group < ZS_NR_GROUPS; group++) {
 		struct list_head *list = &class->groups[group];
 
 		faults += list_empty(list) == !!(class->nonempty & BIT(group));
 		list_for_each_entry(zspage, list, link) {
-			faults += zspage->pool != pool || zspage->busy ||
-				  zspage->class != index ||
-				  zspage->group != group ||
-				  zs_shape_group(shape, zspage->inuse) != group;
-			faults += bitmap_weight(zspage->bitmap,
-						shape->objects) !=
-				  zspage->inuse;
-			zspages++;
-			used += zspage->inuse;
+			faults += zspage->group != group;
+			listed++;
 		}
 	}
+	faults += listed != zspages;
 	*pages += zspages * shape->chain;
 	return faults + (class->zspages != zspages) + (class->used != used);
 }

@@ -27,13 +27,6 @@ every_kind() { # TEST-PREFIX CONFIG ALGORITHM
 	done
 }
 
-on_null() {
-	runs=0
-	printf /dev/znull >/sys/module/zbench/parameters/device
-	every_kind null- null none
-	printf /dev/zram0 >/sys/module/zbench/parameters/device
-}
-
 # What no codec makes smaller; the device holds such pages already.
 random_data() { # ours | theirs, ALGORITHM
 	local pages=$((PAGES / 4))

@@ -32,13 +32,6 @@ codec() { # ALGORITHM
 	done
 }
 
-on_null() {
-	runs=0
-	printf /dev/znull >/sys/module/zbench/parameters/device
-	every_kind null- null none
-	printf /dev/zram0 >/sys/module/zbench/parameters/device
-}
-
 one_driver() { # ours | theirs, ALGORITHM
 	runs=0
 	load "$1"

@@ -26,6 +26,14 @@ run_anew() { # WORDS...
 	run "$* random=1 seed=$((${round:-1} * 1000 + runs * 17))"
 }
 
+# The caller's every_kind, on the device that does nothing.
+on_null() {
+	runs=0
+	printf /dev/znull >/sys/module/zbench/parameters/device
+	every_kind null- null none
+	printf /dev/zram0 >/sys/module/zbench/parameters/device
+}
+
 # What zbench says, with the names that all results have.
 measured() { # TEST CONFIG ALGORITHM FIELD UNIT
 	result_line "{\"test\": \"$1\", \"config\": \"$2\", \"alg\": \"$3\", \

@@ -89,26 +89,22 @@ static unsigned int end_source(struct zs_pool *pool, struct zspage *source)
 /* Under the owner's lock: move its object. False where there is no room. */
 static bool move(struct zs_pool *pool, unsigned int class, u32 owner, u64 from)
 {
-	u32 size = zs_classes.shape[class].size;
+	struct zs_exchange x = {
+		.old = from, .size = zs_classes.shape[class].size, .owner = owner,
+	};
 	LIST_HEAD(emptied);
 	const void *data;
-	u64 to;
 
-	zs_lock(pool);
-	to = zs_take(pool, class, owner);
-	zs_unlock(pool);
-	if (to == ZS_LOC_NONE)
+	/*
+	 * From a busy zspage: nothing is emptied, and nobody is given the room
+	 * where the bytes still are.
+	 */
+	if (zs_obj_exchange(pool, &x, 1, &emptied) != 1)
 		return false;
-
-	data = zs_obj_read_begin(from, size);
-	zs_obj_write(to, data, size);
+	data = zs_obj_read_begin(from, x.size);
+	zs_obj_write(x.new, data, x.size);
 	zs_obj_read_end(data);
-	pool->ops->relocate(pool->owner, owner, from, to);
-
-	/* From a busy zspage: nothing is emptied. */
-	zs_lock(pool);
-	zs_drop(pool, from, &emptied);
-	zs_unlock(pool);
+	pool->ops->relocate(pool->owner, owner, from, x.new);
 	return true;
 }
 

@@ -99,7 +99,7 @@ time.sleep(60)' &
 	pids+=($!)
 	sleep 12
 	mapfile -t all < <(cd /proc && printf '%s\n' [0-9]*)
-	"$PYTHON" "$BENCH_DIR/corpus.py" memory "$1" --mib 32 --per-process 24 \
+	"$PYTHON" "$BENCH_DIR/corpus.py" --mib 32 --per-process 24 memory "$1" \
 		"${all[@]}" >&2
 	kill "${pids[@]}"
 }

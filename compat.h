@@ -267,6 +267,16 @@ compat_limits(const struct compat_disk_limits *l)
 }
 #endif
 
+/*
+ * For large variables that are filled before they are read: kernels that clear
+ * the stack need not clear these. A compiler that does not know it clears them.
+ */
+#if __has_attribute(__uninitialized__)
+#define compat_uninitialized	__attribute__((__uninitialized__))
+#else
+#define compat_uninitialized
+#endif
+
 /* Class attributes. 6.4: class and attribute are const in show() and store(). */
 #if COMPAT_6_1
 #define COMPAT_CLASS_CONST

@@ -69,12 +69,11 @@ int zs_access_init(void)
  */
 void zs_prefetch_read(u64 loc, u32 size)
 {
-	const void *data;
+	const void *data = zs_loc_address(loc);
 	u32 i;
 
-	if (IS_ENABLED(CONFIG_HIGHMEM) || !pfn_valid(zs_loc_pfn(loc)))
+	if (IS_ENABLED(CONFIG_HIGHMEM))
 		return;
-	data = page_address(zs_loc_page(loc)) + zs_loc_offset(loc);
 	for (i = 0; i < min(size, PREFETCH_BYTES); i += L1_CACHE_BYTES)
 		prefetch(data + i);
 }
@@ -88,12 +87,11 @@ void zs_prefetch_read(u64 loc, u32 size)
  */
 void zs_prefetch_write(u64 loc, u32 size)
 {
-	const void *data;
+	const void *data = zs_loc_address(loc);
 	u32 i;
 
 	if (IS_ENABLED(CONFIG_HIGHMEM))
 		return;
-	data = page_address(zs_loc_page(loc)) + zs_loc_offset(loc);
 	for (i = 0; i < min(size, PREFETCH_BYTES); i += L1_CACHE_BYTES)
 		prefetchw(data + i);
 }
@@ -119,6 +117,12 @@ static struct page *next_page(struct page *page)
 	return zs_pages(zs_page_zspage(page))[zs_page_place(page) + 1];
 }
 
+/* Whether an object's bytes follow each other in memory. */
+static bool in_one_piece(u64 loc, u32 size)
+{
+	return loc & ZS_LOC_FLAT || zs_loc_offset(loc) + size <= PAGE_SIZE;
+}
+
 /**
  * zs_obj_write - fill an object
  * @loc: its location
@@ -129,14 +133,16 @@ static struct page *next_page(struct page *page)
  */
 void zs_obj_write(u64 loc, const void *src, u32 size)
 {
-	struct page *page = zs_loc_page(loc);
-	u32 offset = zs_loc_offset(loc);
-	u32 head = min_t(u32, size, PAGE_SIZE - offset);
+	struct page *page;
+	u32 offset, head;
 
-	if (loc & ZS_LOC_FLAT) {
-		memcpy(page_address(page) + offset, src, size);
+	if (in_one_piece(loc, size) && !IS_ENABLED(CONFIG_KMAP_LOCAL)) {
+		memcpy(zs_loc_address(loc), src, size);
 		return;
 	}
+	page = zs_loc_page(loc);
+	offset = zs_loc_offset(loc);
+	head = min_t(u32, size, PAGE_SIZE - offset);
 	memcpy_to_page(page, offset, src, head);
 	if (head < size)
 		memcpy_to_page(next_page(page), 0, src + head, size - head);
@@ -167,13 +173,12 @@ static const void *gather(struct page *page, u32 offset, u32 size)
  */
 const void *zs_obj_read_begin(u64 loc, u32 size)
 {
-	struct page *page = zs_loc_page(loc);
-	u32 offset = zs_loc_offset(loc);
-
 	lockdep_assert_preemption_disabled();
-	if (offset + size > PAGE_SIZE && !(loc & ZS_LOC_FLAT))
-		return gather(page, offset, size);
-	return kmap_local_page(page) + offset;
+	if (!in_one_piece(loc, size))
+		return gather(zs_loc_page(loc), zs_loc_offset(loc), size);
+	if (!IS_ENABLED(CONFIG_KMAP_LOCAL))
+		return zs_loc_address(loc);
+	return kmap_local_page(zs_loc_page(loc)) + zs_loc_offset(loc);
 }
 
 /**
@@ -184,6 +189,6 @@ const void *zs_obj_read_begin(u64 loc, u32 size)
  */
 void zs_obj_read_end(const void *data)
 {
-	if (data != this_cpu_read(bounce))
+	if (IS_ENABLED(CONFIG_KMAP_LOCAL) && data != this_cpu_read(bounce))
 		kunmap_local(data);
 }

@@ -5,10 +5,12 @@
  * pools, when the kernel is short of memory.
  *
  * Compaction takes the emptiest zspage of a class off its list (busy: nothing
- * is allocated in it from then on) and moves its objects one at a time: the
- * owner's lock is taken first, blocking, and proves that the object is still
- * where the bitmap said; the pool lock is taken inside it for single steps and
- * never held across a copy. Objects in flight or freed meanwhile are passed
+ * is allocated in it from then on) and moves its objects, some at a time: first
+ * room is taken for them in zspages that are made busy, too; then each is copied
+ * under its owner's lock, blocking, which proves that the object is still where
+ * the bitmap said; then what they left is freed. So nobody but owners frees
+ * anything in these zspages meanwhile, and the pool lock is taken twice for all
+ * and never held across a copy. Objects in flight or freed meanwhile are passed
  * over; a zspage that could not be emptied goes back to its list.
  *
  * One compaction at a time per pool. It allocates nothing.
@@ -51,83 +53,136 @@ static unsigned long surplus(const struct zs_pool *pool, unsigned int class)
 	return room > used ? (room - used) / objects : 0;
 }
 
-/* The emptiest zspage that is worth emptying, now busy. */
-static struct zspage *begin_source(struct zs_pool *pool, unsigned int class)
+/* Objects to move between two acquisitions of the pool lock. */
+#define MOVES	16
+
+/**
+ * struct move - an object on its way to another zspage
+ * @from: where it is
+ * @to: room for it, taken in its owner's name
+ * @owner: whose it was when its room was taken
+ * @done: it is there, and the owner knows
+ */
+struct move {
+	u64 from;
+	u64 to;
+	u32 owner;
+	bool done;
+};
+
+/**
+ * struct moves - a zspage being emptied, and some of its objects on their way
+ * @source: the zspage, busy; NULL where there is none
+ * @next: first of its objects that was not looked at yet
+ * @last: there is nothing to move after these
+ * @targets: the zspages they go to, busy
+ * @n: how many
+ * @move: the objects
+ */
+struct moves {
+	struct zspage *source;
+	u32 next;
+	bool last;
+	struct list_head targets;
+	unsigned int n;
+	struct move move[MOVES];
+};
+
+/* The emptiest zspage, if it is worth emptying, becomes the source. */
+static void choose_source(struct zs_pool *pool, unsigned int class,
+			  struct moves *m)
 {
 	struct zs_class *c = &pool->classes[class];
-	struct zspage *source = NULL;
-	unsigned int group;
+	unsigned int group = ffs(c->nonempty);
 
-	zs_lock(pool);
-	group = ffs(c->nonempty);
-	if (group && surplus(pool, class)) {
-		source = list_last_entry(&c->groups[group - 1], struct zspage,
-					 link);
-		zs_set_busy(pool, source);
-	}
-	zs_unlock(pool);
-	return source;
+	if (!group || !surplus(pool, class))
+		return;
+	m->source = list_last_entry(&c->groups[group - 1], struct zspage, link);
+	m->next = 0;
+	zs_set_busy(pool, m->source);
 }
 
-/* Free @source if it is empty. Returns the pages freed. */
-static unsigned int end_source(struct zs_pool *pool, struct zspage *source)
+/* Where the next object can go; busy until settle(). NULL without room. */
+static struct zspage *target_for(struct zs_pool *pool, struct moves *m)
 {
-	unsigned int pages = 0;
-	LIST_HEAD(emptied);
+	struct zspage *target;
 
-	zs_lock(pool);
-	zs_clear_busy(pool, source, &emptied);
-	if (!list_empty(&emptied)) {
-		pages = zs_shape(source)->chain;
-		pool->compacted += pages;
+	target = list_first_entry_or_null(&m->targets, struct zspage, link);
+	if (target && target->inuse < zs_shape(target)->objects)
+		return target;
+	target = zs_fullest(pool, m->source->class);
+	if (target) {
+		zs_set_busy(pool, target);
+		list_add(&target->link, &m->targets);
 	}
-	zs_unlock(pool);
-	zs_free_emptied(&emptied);
-	return pages;
+	return target;
 }
 
-/* Under the owner's lock: move its object. False where there is no room. */
-static bool move(struct zs_pool *pool, unsigned int class, u32 owner, u64 from)
+/* Choose the next objects of the source, and take room for them. */
+static void plan(struct zs_pool *pool, struct moves *m)
 {
-	struct zs_exchange x = {
-		.old = from, .size = zs_classes.shape[class].size, .owner = owner,
-	};
-	LIST_HEAD(emptied);
+	struct zspage *source = m->source, *target;
+
+	m->n = 0;
+	m->last = true;
+	for_each_set_bit_from(m->next, source->bitmap, zs_shape(source)->objects) {
+		u32 owner = zs_owners(source)[m->next];
+
+		if (owner == ZS_OWNER_NONE)
+			continue;
+		m->last = m->n < MOVES;
+		target = m->last ? target_for(pool, m) : NULL;
+		if (!target)
+			break;
+		m->move[m->n++] = (struct move){
+			.from = zs_object_loc(source, m->next),
+			.to = zs_take_from(pool, target, owner),
+			.owner = owner,
+		};
+	}
+}
+
+/* Move an object, unless its owner has freed it meanwhile. */
+static void move(struct zs_pool *pool, u32 size, struct move *m)
+{
 	const void *data;
 
-	/*
-	 * From a busy zspage: nothing is emptied, and nobody is given the room
-	 * where the bytes still are.
-	 */
-	if (zs_obj_exchange(pool, &x, 1, &emptied) != 1)
-		return false;
-	data = zs_obj_read_begin(from, x.size);
-	zs_obj_write(x.new, data, x.size);
+	if (!pool->ops->lock(pool->owner, m->owner, m->from))
+		return;
+	data = zs_obj_read_begin(m->from, size);
+	zs_obj_write(m->to, data, size);
 	zs_obj_read_end(data);
-	pool->ops->relocate(pool->owner, owner, from, x.new);
-	return true;
+	pool->ops->relocate(pool->owner, m->owner, m->from, m->to);
+	pool->ops->unlock(pool->owner, m->owner);
+	m->done = true;
 }
 
-/* False where moving on makes no sense: no room in other zspages. */
-static bool move_object(struct zs_pool *pool, struct zspage *source, u32 index)
+/* Free what was moved, or the room for what was not. */
+static void settle(struct zs_pool *pool, struct moves *m,
+		   struct list_head *emptied)
 {
-	bool used, moved;
-	u32 owner;
-	u64 from;
+	struct zspage *target, *next;
+	unsigned int i;
 
-	zs_lock(pool);
-	used = test_bit(index, source->bitmap);
-	owner = zs_owners(source)[index];
-	from = zs_object_loc(source, index);
-	zs_unlock(pool);
+	for (i = 0; i < m->n; i++)
+		zs_drop(pool, m->move[i].done ? m->move[i].from : m->move[i].to,
+			emptied);
+	list_for_each_entry_safe(target, next, &m->targets, link) {
+		list_del_init(&target->link);
+		zs_clear_busy(pool, target, emptied);
+	}
+}
 
-	if (!used || owner == ZS_OWNER_NONE)
-		return true;
-	if (!pool->ops->lock(pool->owner, owner, from))
-		return true;
-	moved = move(pool, source->class, owner, from);
-	pool->ops->unlock(pool->owner, owner);
-	return moved;
+/* Put the source back, or retire it. Returns the pages that frees. */
+static unsigned int end_source(struct zs_pool *pool, struct moves *m,
+			       struct list_head *emptied)
+{
+	unsigned int pages = m->source->inuse ? 0 : zs_shape(m->source)->chain;
+
+	pool->compacted += pages;
+	zs_clear_busy(pool, m->source, emptied);
+	m->source = NULL;
+	return pages;
 }
 
 static bool stopped(const bool *stop)
@@ -135,36 +190,43 @@ static bool stopped(const bool *stop)
 	return stop && (READ_ONCE(*stop) || fatal_signal_pending(current));
 }
 
-static unsigned int compact_one(struct zs_pool *pool, unsigned int class,
-				const bool *stop, bool *more)
-{
-	struct zspage *source = begin_source(pool, class);
-	u32 index, objects = zs_classes.shape[class].objects;
-
-	*more = source;
-	if (!source)
-		return 0;
-	for (index = 0; index < objects && !stopped(stop); index++)
-		if (!move_object(pool, source, index))
-			break;
-	return end_source(pool, source);
-}
-
 static unsigned long compact_class(struct zs_pool *pool, unsigned int class,
 				   const bool *stop, unsigned long budget)
 {
-	unsigned int stuck = 0;
+	u32 size = zs_classes.shape[class].size;
+	struct moves m = { .source = NULL };
+	/* Whoever adds zspages as fast as they are emptied does not keep us. */
+	unsigned long left = data_race(pool->classes[class].zspages);
+	unsigned int stuck = 0, i;
 	unsigned long freed = 0;
-	bool more = true;
+	LIST_HEAD(emptied);
 
-	while (more && freed < budget && stuck < MAX_STUCK && !stopped(stop)) {
-		unsigned int pages = compact_one(pool, class, stop, &more);
+	INIT_LIST_HEAD(&m.targets);
+	do {
+		/* What ends some moves begins the next: half as often. */
+		zs_lock(pool);
+		settle(pool, &m, &emptied);
+		m.n = 0;
+		if (m.source && (m.last || stopped(stop))) {
+			unsigned int pages = end_source(pool, &m, &emptied);
 
-		freed += pages;
-		if (!pages)
-			stuck++;
+			freed += pages;
+			stuck += !pages;
+		}
+		if (!m.source && left && freed < budget &&
+		    stuck < MAX_STUCK && !stopped(stop)) {
+			choose_source(pool, class, &m);
+			left--;
+		}
+		if (m.source)
+			plan(pool, &m);
+		zs_unlock(pool);
+		zs_free_emptied(&emptied);
+
+		for (i = 0; i < m.n && !stopped(stop); i++)
+			move(pool, size, &m.move[i]);
 		cond_resched();
-	}
+	} while (m.source);
 	return freed;
 }
 
@@ -177,7 +239,9 @@ static unsigned long compact(struct zs_pool *pool, const bool *stop,
 	lockdep_assert_held(&pool->compacting);
 	/* Large objects first: fewer copies for a page. */
 	for (class = zs_classes.nr; class-- && freed < budget;)
-		freed += compact_class(pool, class, stop, budget - freed);
+		if (surplus(pool, class))
+			freed += compact_class(pool, class, stop,
+					       budget - freed);
 	return freed;
 }
 

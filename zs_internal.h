@@ -187,6 +187,15 @@ static inline u32 zs_loc_offset(u64 loc)
 	return ((loc >> ZS_LOC_FLAG_BITS) << ZS_GRAIN_SHIFT) & (PAGE_SIZE - 1);
 }
 
+/*
+ * Where an object begins, if all memory is mapped: no struct page is looked at
+ * or computed with. Of what is no location it is any address.
+ */
+static inline void *zs_loc_address(u64 loc)
+{
+	return __va((phys_addr_t)(loc >> ZS_LOC_FLAG_BITS << ZS_GRAIN_SHIFT));
+}
+
 static inline struct zspage *zs_page_zspage(struct page *page)
 {
 	return (struct zspage *)(page_private(page) & ~ZS_PLACE_MASK);
@@ -206,11 +215,74 @@ static inline u64 zs_object_loc(struct zspage *zspage, u32 index)
 			   offset & (PAGE_SIZE - 1), zspage->flat);
 }
 
+/*
+ * Whether an address is one of memory, by the cheap test, which is right for
+ * nearly all that is asked about: memory that was added later lies beyond it on
+ * some architectures.
+ */
+static inline bool zs_in_range(const void *p)
+{
+	return (unsigned long)p >= PAGE_OFFSET && p < high_memory;
+}
+
+/*
+ * Whether there is a page to look at: all locations were, but what is none may
+ * name anything. Holes in memory are not looked for, which would take longer
+ * than all the rest.
+ */
+static inline bool zs_loc_has_page(u64 loc)
+{
+	/* An address has no room for the highest bits. */
+	if (!IS_ENABLED(CONFIG_HIGHMEM) &&
+	    !(loc >> (64 + ZS_LOC_FLAG_BITS - ZS_GRAIN_SHIFT)) &&
+	    zs_in_range(zs_loc_address(loc)))
+		return true;
+	return pfn_valid(zs_loc_pfn(loc));
+}
+
+/**
+ * zs_locate - find the object a location names
+ * @pool: the pool it should be in
+ * @loc: a location, of whatever pool and object, which may be gone
+ * @place: filled in on success, and maybe otherwise
+ *
+ * The page may be anybody's by now, and its private field hold anything: only
+ * what could be a zspage is looked into.
+ *
+ * Context: pool lock held.
+ * Return: false where @loc names no object in use in this pool.
+ */
+static inline bool zs_locate(struct zs_pool *pool, u64 loc,
+			     struct zs_place *place)
+{
+	const struct zs_shape *shape;
+	struct zspage *zspage;
+	struct page *page;
+	u32 offset;
+
+	lockdep_assert_held(&pool->lock);
+	if (!(loc & ZS_LOC_VALID) || !zs_loc_has_page(loc))
+		return false;
+	page = zs_loc_page(loc);
+	zspage = zs_page_zspage(page);
+	if (!zs_in_range(zspage) && !virt_addr_valid(zspage))
+		return false;
+	if (zspage->pool != pool)
+		return false;
+	shape = zs_shape(zspage);
+	offset = zs_page_place(page) * PAGE_SIZE + zs_loc_offset(loc);
+	place->zspage = zspage;
+	place->index = zs_shape_index(shape, offset);
+	return place->index < shape->objects &&
+	       place->index * shape->size == offset &&
+	       test_bit(place->index, zspage->bitmap);
+}
+
 /* zsmalloc.c, for compaction, migration and tests. */
-bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place);
 struct zspage *zs_zspage_alloc(struct zs_pool *pool, unsigned int class,
 			       gfp_t gfp);
-u64 zs_take(struct zs_pool *pool, unsigned int class, u32 owner);
+struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class);
+u64 zs_take_from(struct zs_pool *pool, struct zspage *zspage, u32 owner);
 bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied);
 void zs_set_busy(struct zs_pool *pool, struct zspage *zspage);
 void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,

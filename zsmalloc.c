@@ -99,13 +99,19 @@ struct zs_pool *zs_pool_create(const struct zs_owner_ops *ops, void *owner)
 	return pool;
 }
 
-static void link_zspage(struct zs_class *class, struct zspage *zspage)
+static unsigned int group_of(const struct zspage *zspage)
 {
-	zspage->group = zs_shape_group(zs_shape(zspage), zspage->inuse);
-	if (zspage->group == ZS_GROUP_FULL)
+	return zs_shape_group(zs_shape(zspage), zspage->inuse);
+}
+
+static void link_zspage(struct zs_class *class, struct zspage *zspage,
+			unsigned int group)
+{
+	zspage->group = group;
+	if (group == ZS_GROUP_FULL)
 		return;
-	list_add(&zspage->link, &class->groups[zspage->group]);
-	class->nonempty |= BIT(zspage->group);
+	list_add(&zspage->link, &class->groups[group]);
+	class->nonempty |= BIT(group);
 }
 
 static void unlink_zspage(struct zs_class *class, struct zspage *zspage)
@@ -119,10 +125,12 @@ static void unlink_zspage(struct zs_class *class, struct zspage *zspage)
 
 static void regroup(struct zs_class *class, struct zspage *zspage)
 {
-	if (zs_shape_group(zs_shape(zspage), zspage->inuse) == zspage->group)
+	unsigned int group = group_of(zspage);
+
+	if (group == zspage->group)
 		return;
 	unlink_zspage(class, zspage);
-	link_zspage(class, zspage);
+	link_zspage(class, zspage, group);
 }
 
 /* The zspage, on no list, is no longer part of its pool. */
@@ -327,7 +335,7 @@ int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp)
 		pool->classes[class].zspages++;
 		list_add(&zspage->siblings, &pool->classes[class].all);
 		zspage->busy = false;
-		link_zspage(&pool->classes[class], zspage);
+		link_zspage(&pool->classes[class], zspage, group_of(zspage));
 		due = zs_compact_due(pool, chain);
 	}
 	zs_unlock(pool);
@@ -383,76 +391,61 @@ void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats)
 	zs_unlock(pool);
 }
 
-/*
- * A page may be anybody's, and its private field hold anything: only what could
- * be a zspage is looked into. The range is the cheap test, and the usual case;
- * memory that was added later lies beyond it on some architectures.
- */
-static bool can_look_into(const struct zspage *zspage)
-{
-	if ((unsigned long)zspage >= PAGE_OFFSET && (void *)zspage < high_memory)
-		return true;
-	return virt_addr_valid(zspage);
-}
-
 /**
- * zs_locate - find the object a location names
- * @pool: the pool it should be in
- * @loc: a location
- * @place: filled in on success
- *
- * Context: pool lock held.
- * Return: false where @loc names no object in use in this pool.
- */
-bool zs_locate(struct zs_pool *pool, u64 loc, struct zs_place *place)
-{
-	struct zspage *zspage;
-	struct page *page;
-	u32 offset;
-
-	lockdep_assert_held(&pool->lock);
-	if (!(loc & ZS_LOC_VALID) || !pfn_valid(zs_loc_pfn(loc)))
-		return false;
-	page = zs_loc_page(loc);
-	zspage = zs_page_zspage(page);
-	if (!can_look_into(zspage) || zspage->pool != pool)
-		return false;
-	offset = zs_page_place(page) * PAGE_SIZE + zs_loc_offset(loc);
-	place->zspage = zspage;
-	place->index = zs_shape_index(zs_shape(zspage), offset);
-	return place->index < zs_shape(zspage)->objects &&
-	       place->index * zs_shape(zspage)->size == offset &&
-	       test_bit(place->index, zspage->bitmap);
-}
-
-/**
- * zs_take - take an object from the fullest zspage with room
+ * zs_fullest - the zspage to take an object from
  * @pool: the pool
- * @class: its size class
- * @owner: its owner
+ * @class: a size class
  *
  * Context: pool lock held.
- * Return: its location, ZS_LOC_NONE without room.
+ * Return: the fullest one with room, or NULL.
  */
-u64 zs_take(struct zs_pool *pool, unsigned int class, u32 owner)
+struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class)
 {
 	struct zs_class *c = &pool->classes[class];
 	unsigned int group = fls(c->nonempty);
-	struct zspage *zspage;
-	u32 index;
 
 	lockdep_assert_held(&pool->lock);
 	if (!group)
-		return ZS_LOC_NONE;
-	zspage = list_first_entry(&c->groups[group - 1], struct zspage, link);
-	index = find_first_zero_bit(zspage->bitmap,
-				    zs_shape(zspage)->objects);
+		return NULL;
+	return list_first_entry(&c->groups[group - 1], struct zspage, link);
+}
+
+/**
+ * zs_take_from - take an object from a zspage
+ * @pool: the pool
+ * @zspage: one with room; the caller sees to the list it is on, if any
+ * @owner: the object's owner
+ *
+ * Context: pool lock held.
+ * Return: its location.
+ */
+u64 zs_take_from(struct zs_pool *pool, struct zspage *zspage, u32 owner)
+{
+	unsigned long *word = zspage->bitmap;
+	u32 index;
+
+	lockdep_assert_held(&pool->lock);
+	/* There is a bit that is clear, before those that stand for no object. */
+	while (*word == ~0UL)
+		word++;
+	index = (word - zspage->bitmap) * BITS_PER_LONG + ffz(*word);
 	__set_bit(index, zspage->bitmap);
 	zs_owners(zspage)[index] = owner;
 	zspage->inuse++;
-	c->used++;
-	regroup(c, zspage);
+	pool->classes[zspage->class].used++;
 	return zs_object_loc(zspage, index);
+}
+
+static u64 take(struct zs_pool *pool, unsigned int class, u32 owner)
+{
+	struct zspage *zspage = zs_fullest(pool, class);
+	u64 loc;
+
+	if (!zspage)
+		return ZS_LOC_NONE;
+	loc = zs_take_from(pool, zspage, owner);
+	regroup(&pool->classes[class], zspage);
+	return loc;
 }
 
 /**
@@ -517,7 +510,8 @@ void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 	lockdep_assert_held(&pool->lock);
 	zspage->busy = false;
 	if (zspage->inuse)
-		link_zspage(&pool->classes[zspage->class], zspage);
+		link_zspage(&pool->classes[zspage->class], zspage,
+			    group_of(zspage));
 	else
 		retire(pool, zspage, emptied);
 }
@@ -529,8 +523,7 @@ static bool exchange_one(struct zs_pool *pool, struct zs_exchange *x,
 	u64 new;
 
 	if (x->size) {
-		new = zs_take(pool, zs_class_of(&zs_classes, x->size),
-			      x->owner);
+		new = take(pool, zs_class_of(&zs_classes, x->size), x->owner);
 		if (new == ZS_LOC_NONE)
 			return false;
 		x->new = new;
@@ -541,11 +534,22 @@ static bool exchange_one(struct zs_pool *pool, struct zs_exchange *x,
 	return true;
 }
 
+/* A look without the lock, which it spares who will have to grow anyway. */
+static bool seems_full(const struct zs_pool *pool, const struct zs_exchange *x)
+{
+	unsigned int class;
+
+	if (!x->size)
+		return false;
+	class = zs_class_of(&zs_classes, x->size);
+	return !READ_ONCE(pool->classes[class].nonempty);
+}
+
 /**
  * zs_obj_exchange - free objects and take others, in one step
  * @pool: the pool
  * @exchange: what to free and what to take; done one after the other
- * @n: how many
+ * @n: how many, at least 1
  * @emptied: receives zspages that became empty
  *
  * The owners of all old objects must hold their locks, and so must those of the
@@ -566,6 +570,8 @@ int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
 	for (i = 0; i < n; i++)
 		if (unlikely(exchange[i].size > PAGE_SIZE))
 			return -EINVAL;
+	if (seems_full(pool, &exchange[0]))
+		return 0;
 	zs_lock(pool);
 	for (i = 0; i < n; i++)
 		if (!exchange_one(pool, &exchange[i], emptied, &refused))

@@ -259,6 +259,45 @@ static void object_replaced_meanwhile_is_passed_over(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, zs_test_pages(owner), zs_test_min_pages(owner));
 }
 
+/* Objects that their owner does not know of, where anybody may look. */
+static u32 strays;
+
+static void count_strays(struct zs_test_owner *owner, u32 id)
+{
+	struct zs_class *class = owner->pool->classes;
+	struct zspage *zspage;
+	unsigned int index;
+
+	zs_lock(owner->pool);
+	for (; class < owner->pool->classes + zs_classes.nr; class++)
+		list_for_each_entry(zspage, &class->all, siblings) {
+			if (zspage->busy)
+				continue;
+			for_each_set_bit(index, zspage->bitmap,
+					 zs_shape(zspage)->objects)
+				strays += zs_object_loc(zspage, index) !=
+					  owner->items[zs_owners(zspage)[index]].loc;
+		}
+	zs_unlock(owner->pool);
+}
+
+/*
+ * Expect: zspages that objects are on their way from and to are busy: migration,
+ * which asks the owners of all objects, must not come across these.
+ */
+static void moving_is_between_busy_zspages(struct kunit *test)
+{
+	struct zs_test_owner *owner = test->priv;
+
+	zs_test_fragment(test, owner, zs_test_param(test));
+	strays = 0;
+	owner->before_lock = count_strays;
+	zs_pool_compact(owner->pool, NULL);
+	owner->before_lock = NULL;
+	KUNIT_EXPECT_EQ(test, strays, 0U);
+	KUNIT_EXPECT_EQ(test, zs_test_pages(owner), zs_test_min_pages(owner));
+}
+
 /* Expect: with the stop flag set nothing is moved. */
 static void stop_flag_prevents_a_pass(struct kunit *test)
 {
@@ -510,6 +549,8 @@ static struct kunit_case compact_cases[] = {
 	KUNIT_CASE_PARAM(object_freed_meanwhile_is_passed_over,
 			 zs_test_sizes_gen_params),
 	KUNIT_CASE_PARAM(object_replaced_meanwhile_is_passed_over,
+			 zs_test_sizes_gen_params),
+	KUNIT_CASE_PARAM(moving_is_between_busy_zspages,
 			 zs_test_sizes_gen_params),
 	KUNIT_CASE_PARAM(stop_flag_prevents_a_pass, zs_test_sizes_gen_params),
 	KUNIT_CASE(stop_flag_ends_a_pass),

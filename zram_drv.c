@@ -17,7 +17,7 @@
 
 #include "compat.h"
 #include "zram_dev.h"
-#include "zram_io.h"
+#include "zram_bio.h"
 #include "zram_sysfs.h"
 
 static unsigned int num_devices = 1;

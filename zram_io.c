@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zram_io: one page in, one page out, discard, and the loop over a bio.
+ * zram_io: pages in and pages out, between memory and slots.
  *
- * The loop walks pages of the device, not segments of the bio: memory given for
- * direct I/O may split a device page over two segments, and with large pages a
- * bio may cover part of one. Whole aligned pages go straight between the bio's
- * memory and the codec; everything else through a bounce page.
- *
- * Concurrency: no device lock (zram_drv.h). Bios to the same page meet at its
- * slot lock. A read decodes under it where the codec allows, which is safe and
- * short; otherwise it copies the compressed bytes to its stream, drops the
- * lock and decodes then. A write compresses first and takes the slot lock to
+ * Concurrency: no device lock (zram_drv.h). Readers and writers of the same page
+ * meet at its slot lock. A read decodes under it where the codec allows, which is
+ * safe and short; otherwise it copies the compressed bytes to its stream, drops
+ * the lock and decodes then. A write compresses first and takes the slot lock to
  * exchange the result for the old contents.
+ *
+ * What is not done here: know about bios and swap (zram_bio.c).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/bio.h>
-#include <linux/highmem.h>
+#include <linux/mm.h>
 #include <linux/prefetch.h>
 #include <linux/sched.h>
 
@@ -163,6 +159,16 @@ struct batch {
 	struct zram_content new[ZCOMP_BATCH];
 };
 
+static void batch_begin(struct batch *b, u32 first, const void *const *src,
+		  unsigned int n)
+{
+	b->first = first;
+	b->n = n;
+	b->src = src;
+	b->if_processing = false;
+	b->done = 0;
+}
+
 /* What freeing the old objects will look at. */
 static void prefetch_old(struct zram_state *state, const struct batch *b)
 {
@@ -301,9 +307,11 @@ static int write_batch(struct zram_state *state, struct batch *b)
 int zram_write_pages(struct zram_state *state, u32 first,
 		     const void *const *src, unsigned int n)
 {
-	struct batch b = { .first = first, .n = n, .src = src };
-	int ret = write_batch(state, &b);
+	struct batch b compat_uninitialized;
+	int ret;
 
+	batch_begin(&b, first, src, n);
+	ret = write_batch(state, &b);
 	if (unlikely(ret))
 		zram_count(state, ZRAM_FAILED_WRITES, 1);
 	return ret;
@@ -314,9 +322,7 @@ static int rewrite(struct zram_state *state, u32 index, void *page, u32 offset,
 		   u32 len, const void *src)
 {
 	const void *whole = page;
-	struct batch b = {
-		.first = index, .n = 1, .src = &whole, .if_processing = true,
-	};
+	struct batch b compat_uninitialized;
 	int ret;
 
 	do {
@@ -325,7 +331,8 @@ static int rewrite(struct zram_state *state, u32 index, void *page, u32 offset,
 		if (ret)
 			break;
 		memcpy(page + offset, src, len);
-		b.done = 0;
+		batch_begin(&b, index, &whole, 1);
+		b.if_processing = true;
 		ret = write_batch(state, &b);
 	} while (ret == -ESTALE);
 	return ret;
@@ -361,236 +368,5 @@ int zram_write_partial(struct zram_state *state, u32 index, u32 offset,
 	free_page((unsigned long)page);
 	if (unlikely(ret))
 		zram_count(state, ZRAM_FAILED_WRITES, 1);
-	return ret;
-}
-
-/* Copy @len bytes between @buf and the bio's memory at @iter. */
-static void copy_bio(struct bio *bio, struct bvec_iter iter, void *buf, u32 len,
-		     bool to_bio)
-{
-	while (len) {
-		struct bio_vec bv = bio_iter_iovec(bio, iter);
-
-		bv.bv_len = min(bv.bv_len, len);
-		if (to_bio)
-			memcpy_to_bvec(&bv, buf);
-		else
-			memcpy_from_bvec(buf, &bv);
-		buf += bv.bv_len;
-		len -= bv.bv_len;
-		bio_advance_iter_single(bio, &iter, bv.bv_len);
-	}
-}
-
-/* Part of a page, or one that lies in the bio's memory in pieces. */
-static int rw_bounced(struct zram_state *state, struct bio *bio,
-		      struct bvec_iter iter, u32 index, u32 offset, u32 len)
-{
-	void *buf = (void *)__get_free_page(GFP_NOIO);
-	int ret;
-
-	if (!buf)
-		return -ENOMEM;
-	if (op_is_write(bio_op(bio))) {
-		copy_bio(bio, iter, buf, len, false);
-		if (len == PAGE_SIZE)
-			ret = zram_write_page(state, index, buf);
-		else
-			ret = zram_write_partial(state, index, offset, len,
-						 buf);
-	} else {
-		ret = zram_read_page(state, index, buf);
-		copy_bio(bio, iter, buf + offset, len, true);
-	}
-	free_page((unsigned long)buf);
-	return ret;
-}
-
-static int read_direct(struct zram_state *state, struct bio_vec *bv, u32 index)
-{
-	void *mem = bvec_kmap_local(bv);
-	int ret = zram_read_page(state, index, mem);
-
-	flush_dcache_page(bv->bv_page);
-	kunmap_local(mem);
-	return ret;
-}
-
-/* How much of the device page that @iter is at, and from where on. */
-static u32 within_page(const struct bvec_iter *iter, u32 *offset)
-{
-	*offset = iter->bi_sector % ZRAM_SECTORS_PER_PAGE << SECTOR_SHIFT;
-	return min_t(u32, PAGE_SIZE - *offset, iter->bi_size);
-}
-
-/* Whether a whole page is next, and in one piece of memory, which is @bv. */
-static bool is_direct(struct bio *bio, const struct bvec_iter *iter,
-		      struct bio_vec *bv)
-{
-	u32 offset;
-
-	if (within_page(iter, &offset) != PAGE_SIZE)
-		return false;
-	*bv = bio_iter_iovec(bio, *iter);
-	/* A segment as long as a page is a whole, aligned page. */
-	return bv->bv_len == PAGE_SIZE;
-}
-
-/* Write whole pages, as many as there are and go at once; moves @iter on. */
-static int write_direct(struct zram_state *state, struct bio *bio,
-			struct bvec_iter *iter, u32 index)
-{
-	const void *src[ZCOMP_BATCH];
-	unsigned int n = 0;
-	struct bio_vec bv;
-	int ret;
-
-	while (n < ZCOMP_BATCH && iter->bi_size && is_direct(bio, iter, &bv)) {
-		src[n++] = bvec_kmap_local(&bv);
-		bio_advance_iter(bio, iter, PAGE_SIZE);
-	}
-	ret = zram_write_pages(state, index, src, n);
-	while (n--)
-		kunmap_local(src[n]);
-	return ret;
-}
-
-static void rw_bio(struct zram_state *state, struct bio *bio)
-{
-	struct bvec_iter iter = bio->bi_iter;
-	bool write = op_is_write(bio_op(bio));
-	int ret = 0;
-
-	while (iter.bi_size && !ret) {
-		u32 index = iter.bi_sector / ZRAM_SECTORS_PER_PAGE;
-		u32 offset, len = within_page(&iter, &offset);
-		struct bio_vec bv;
-		bool direct = is_direct(bio, &iter, &bv);
-
-		if (write && direct) {
-			ret = write_direct(state, bio, &iter, index);
-			continue;
-		}
-		/* The codec takes long enough for memory to come near. */
-		if (!write && iter.bi_size > len)
-			zram_slot_prefetch_read(state, index + 1);
-		if (direct)
-			ret = read_direct(state, &bv, index);
-		else
-			ret = rw_bounced(state, bio, iter, index, offset, len);
-		bio_advance_iter(bio, &iter, len);
-	}
-	if (unlikely(ret))
-		bio->bi_status = BLK_STS_IOERR;
-}
-
-/* Empty the pages that lie wholly within the bio. */
-static void discard_bio(struct zram_state *state, struct bio *bio)
-{
-	sector_t start = bio->bi_iter.bi_sector;
-	sector_t end = start + bio_sectors(bio);
-	u32 index = (start + ZRAM_SECTORS_PER_PAGE - 1) / ZRAM_SECTORS_PER_PAGE;
-	u32 last = end / ZRAM_SECTORS_PER_PAGE;
-	u32 freed = 0, n;
-
-	for (; index < last; index += n) {
-		n = min_t(u32, last - index, ZRAM_SLOT_BATCH);
-		freed += zram_slots_clear(state, index, n);
-		cond_resched();
-	}
-	zram_count(state, ZRAM_NOTIFY_FREE, freed);
-}
-
-/* The block layer has checked against the capacity, which tells of the state. */
-static bool within_disk(struct zram_state *state, struct bio *bio)
-{
-	return state && bio_end_sector(bio) <=
-	       (sector_t)state->nr_pages * ZRAM_SECTORS_PER_PAGE;
-}
-
-/**
- * zram_submit_bio - do what a bio asks and end it
- * @bio: the bio
- *
- * Context: may sleep; no locks held. Memory is allocated GFP_NOIO.
- */
-void zram_submit_bio(struct bio *bio)
-{
-	struct zram *zram = bio->bi_bdev->bd_disk->private_data;
-	struct zram_state *state = zram_state(zram);
-	unsigned long start;
-
-	if (unlikely(!within_disk(state, bio))) {
-		bio_io_error(bio);
-		return;
-	}
-	start = bio_start_io_acct(bio);
-	switch (bio_op(bio)) {
-	case REQ_OP_READ:
-	case REQ_OP_WRITE:
-		rw_bio(state, bio);
-		break;
-	case REQ_OP_DISCARD:
-	case REQ_OP_WRITE_ZEROES:
-		discard_bio(state, bio);
-		break;
-	default:
-		bio->bi_status = BLK_STS_NOTSUPP;
-		break;
-	}
-	bio_end_io_acct(bio, start);
-	bio_endio(bio);
-}
-
-/**
- * zram_slot_free_notify - swap has freed a page of its area
- * @bdev: our disk
- * @index: the page
- *
- * Context: task context, under swap's locks and maybe page-table locks, often
- * with interrupts off, many in a row. Does not sleep.
- */
-void zram_slot_free_notify(struct block_device *bdev, unsigned long index)
-{
-	struct zram *zram = bdev->bd_disk->private_data;
-	struct zram_state *state = zram_state(zram);
-
-	if (WARN_ON_ONCE(!state || index >= state->nr_pages))
-		return;
-	if (zram_slot_free(state, index))
-		zram_count(state, ZRAM_NOTIFY_FREE, 1);
-}
-
-/**
- * zram_rw_whole_page - read or write one page without a bio
- * @disk: our disk
- * @sector: where, page aligned
- * @page: the memory, PAGE_SIZE bytes
- * @write: direction
- *
- * Context: may sleep; allocates GFP_NOIO.
- * Return: 0; on error the caller tries again with a bio, which reports it.
- */
-int zram_rw_whole_page(struct gendisk *disk, sector_t sector,
-		       struct page *page, bool write)
-{
-	struct zram *zram = disk->private_data;
-	struct zram_state *state = zram_state(zram);
-	u32 index = sector / ZRAM_SECTORS_PER_PAGE;
-	void *mem;
-	int ret;
-
-	if (!state || sector % ZRAM_SECTORS_PER_PAGE ||
-	    sector / ZRAM_SECTORS_PER_PAGE >= state->nr_pages)
-		return -EINVAL;
-	mem = kmap_local_page(page);
-	ret = write ? zram_write_page(state, index, mem) :
-		      zram_read_page(state, index, mem);
-	flush_dcache_page(page);
-	kunmap_local(mem);
-	/* The bio that follows fails in its turn: that one counts. */
-	if (ret)
-		zram_count(state, write ? ZRAM_FAILED_WRITES :
-			   ZRAM_FAILED_READS, -1);
 	return ret;
 }

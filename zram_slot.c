@@ -67,13 +67,32 @@ static bool has_object(enum zram_slot_state state)
 	return state == ZRAM_SLOT_COMPRESSED || state == ZRAM_SLOT_HUGE;
 }
 
-/* Counters that say what the slots hold, to be adjusted once for many. */
-#define NR_TALLIED	(ZRAM_HUGE_SINCE + 1)
+/* As zram_count(), but under a slot's lock, which keeps us on this CPU. */
+static __always_inline void count(struct zram_state *state, enum zram_stat stat,
+				  s64 amount)
+{
+	__this_cpu_add(state->counters->value[stat], amount);
+}
+
+/* A slot's state was @old and is @new. */
+static __always_inline void count_states(struct zram_state *state,
+					 enum zram_slot_state old,
+					 enum zram_slot_state new)
+{
+	if (old == ZRAM_SLOT_EMPTY || new == ZRAM_SLOT_EMPTY)
+		count(state, ZRAM_STORED, (new != ZRAM_SLOT_EMPTY) -
+		      (old != ZRAM_SLOT_EMPTY));
+	if (old == ZRAM_SLOT_SAME || new == ZRAM_SLOT_SAME)
+		count(state, ZRAM_SAME, (new == ZRAM_SLOT_SAME) -
+		      (old == ZRAM_SLOT_SAME));
+	if (old == ZRAM_SLOT_HUGE || new == ZRAM_SLOT_HUGE)
+		count(state, ZRAM_HUGE, (new == ZRAM_SLOT_HUGE) -
+		      (old == ZRAM_SLOT_HUGE));
+}
 
 /* The one place where a slot's contents change, and the counters with them. */
 static __always_inline void commit(struct zram_state *state, u32 index,
-				   const struct zram_content *new, u64 value,
-				   s64 *tally)
+				   const struct zram_content *new, u64 value)
 {
 	struct zram_slot *slot = &state->slots[index];
 	enum zram_slot_state old = zram_word_state(slot->word);
@@ -87,14 +106,11 @@ static __always_inline void commit(struct zram_state *state, u32 index,
 		   (unsigned long)new->codec << ZRAM_SLOT_CODEC_SHIFT |
 		   (unsigned long)new_size << ZRAM_SLOT_SIZE_SHIFT);
 
-	tally[ZRAM_STORED] += (new->state != ZRAM_SLOT_EMPTY) -
-			      (old != ZRAM_SLOT_EMPTY);
-	tally[ZRAM_BYTES] += (s64)new_size - old_size;
-	tally[ZRAM_SAME] += (new->state == ZRAM_SLOT_SAME) -
-			    (old == ZRAM_SLOT_SAME);
-	tally[ZRAM_HUGE] += (new->state == ZRAM_SLOT_HUGE) -
-			    (old == ZRAM_SLOT_HUGE);
-	tally[ZRAM_HUGE_SINCE] += new->state == ZRAM_SLOT_HUGE;
+	count(state, ZRAM_BYTES, (s64)new_size - old_size);
+	if (new->state == ZRAM_SLOT_HUGE)
+		count(state, ZRAM_HUGE_SINCE, 1);
+	if (old != new->state)
+		count_states(state, old, new->state);
 }
 
 static bool possible(const struct zram_content *new)
@@ -124,26 +140,25 @@ static __always_inline bool plan(const struct zram_slot *slot,
 }
 
 /*
- * Under the slot locks: exchange objects as @new needs, or empty the slots where
- * it is NULL, then commit. Returns for how many slots that was possible, or
- * -EINVAL for a bad size.
+ * Under the slot locks: exchange objects as the slots' new contents need, then
+ * commit. The contents are @new, or with @each one for each slot. Returns for how
+ * many slots that was possible, or -EINVAL for a bad size.
  *
  * Inlined into its few callers: for one slot, or to empty it, half of this goes
  * away, and swap frees slots one by one. The room for exchanges, @x, is the
- * caller's: kernels may clear it all before use.
+ * caller's.
  */
 static __always_inline int store_locked(struct zram_state *state, u32 first,
 					const struct zram_content *new,
-					unsigned int n,
+					bool each, unsigned int n,
 					struct zs_exchange *x,
 					struct list_head *emptied)
 {
-	s64 tally[NR_TALLIED] = {};
 	bool exchange = false;
 	int i, stored = n;
 
 	for (i = 0; i < n; i++) {
-		const struct zram_content *to = new ? &new[i] : &empty;
+		const struct zram_content *to = each ? &new[i] : new;
 
 		if (unlikely(!possible(to)))
 			return -EINVAL;
@@ -152,19 +167,16 @@ static __always_inline int store_locked(struct zram_state *state, u32 first,
 	}
 	if (exchange)
 		stored = zs_obj_exchange(state->pool, x, n, emptied);
-	for (i = 0; i < stored; i++) {
-		const struct zram_content *to = new ? &new[i] : &empty;
+	for (i = 0; i < n && i < stored; i++) {
+		const struct zram_content *to = each ? &new[i] : new;
 		u64 value = to->fill;
 
 		if (has_object(to->state)) {
 			value = x[i].new;
 			zs_obj_write(value, to->data, to->size);
 		}
-		commit(state, first + i, to, value, tally);
+		commit(state, first + i, to, value);
 	}
-	for (i = 0; i < NR_TALLIED; i++)
-		if (tally[i])
-			zram_count(state, i, tally[i]);
 	return stored;
 }
 
@@ -184,12 +196,12 @@ static __always_inline int store_locked(struct zram_state *state, u32 first,
 int zram_slots_store(struct zram_state *state, u32 first,
 		     const struct zram_content *new, unsigned int n)
 {
-	struct zs_exchange x[ZRAM_SLOT_BATCH];
+	struct zs_exchange x[ZRAM_SLOT_BATCH] compat_uninitialized;
 	LIST_HEAD(emptied);
 	int stored;
 
 	zram_slots_lock(state, first, n);
-	stored = store_locked(state, first, new, n, x, &emptied);
+	stored = store_locked(state, first, new, true, n, x, &emptied);
 	zram_slots_unlock(state, first, n);
 	zs_free_emptied(&emptied);
 	return stored;
@@ -217,7 +229,7 @@ int zram_slot_store(struct zram_state *state, u32 index,
 
 	zram_slot_lock(state, index);
 	if (!if_processing || slot->word & ZRAM_SLOT_PROCESSING)
-		ret = store_locked(state, index, new, 1, &x, &emptied);
+		ret = store_locked(state, index, new, false, 1, &x, &emptied);
 	zram_slot_unlock(state, index);
 	zs_free_emptied(&emptied);
 	if (ret < 0)
@@ -254,7 +266,7 @@ static __always_inline unsigned int clear(struct zram_state *state, u32 first,
 		used += zram_word_state(state->slots[first + i].word) !=
 			ZRAM_SLOT_EMPTY;
 	/* Storing nothing needs no room: it cannot fail. */
-	store_locked(state, first, NULL, n, x, &emptied);
+	store_locked(state, first, &empty, false, n, x, &emptied);
 	zram_slots_unlock(state, first, n);
 	zs_free_emptied(&emptied);
 	return used;
@@ -273,7 +285,7 @@ static __always_inline unsigned int clear(struct zram_state *state, u32 first,
 unsigned int zram_slots_clear(struct zram_state *state, u32 first,
 			      unsigned int n)
 {
-	struct zs_exchange x[ZRAM_SLOT_BATCH];
+	struct zs_exchange x[ZRAM_SLOT_BATCH] compat_uninitialized;
 
 	return clear(state, first, n, x);
 }

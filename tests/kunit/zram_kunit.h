@@ -15,6 +15,7 @@
 
 #include "../../compat.h"
 #include "../../zram_dev.h"
+#include "../../zram_bio.h"
 #include "../../zram_io.h"
 #include "../../zram_slot.h"
 #include "../../zs_compact.h"

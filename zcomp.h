@@ -76,7 +76,7 @@ struct zcomp_backend {
  * Pages that may be compressed before the first is stored. A fast codec's user
  * is not preempted meanwhile: some ten microseconds a page.
  */
-#define ZCOMP_BATCH	4
+#define ZCOMP_BATCH	6
 
 /*
  * Results of a batch are kept one behind the other, and the last may need

@@ -94,15 +94,16 @@ static void pages_written_together_come_back(struct kunit *test)
 /* Expect: four in a row of each mix of kinds. */
 static void every_mix_of_kinds_comes_back(struct kunit *test)
 {
-	u32 tags[ZCOMP_BATCH], mix, i, bad = 0;
-	u32 mixes = 1 << 2 * ZCOMP_BATCH;
+	u32 tags[4], mix, i, bad = 0;
+	u32 mixes = 1 << 2 * ARRAY_SIZE(tags);
 
 	static_assert(ZRAM_TEST_NR_KINDS == 4);
+	static_assert(ARRAY_SIZE(tags) <= ZCOMP_BATCH);
 	for (mix = 0; mix < mixes; mix++) {
-		for (i = 0; i < ZCOMP_BATCH; i++)
+		for (i = 0; i < ARRAY_SIZE(tags); i++)
 			tags[i] = 4000 * i + 40 * mix + (mix >> 2 * i & 3);
-		bad += !!write_tags(test, 7, tags, ZCOMP_BATCH);
-		bad += wrong(test, 7, tags, ZCOMP_BATCH);
+		bad += !!write_tags(test, 7, tags, ARRAY_SIZE(tags));
+		bad += wrong(test, 7, tags, ARRAY_SIZE(tags));
 	}
 	KUNIT_EXPECT_EQ(test, bad, 0U);
 }
@@ -151,18 +152,33 @@ static void limit_cuts_between_two_pages(struct kunit *test)
 /* Expect: at the limit, pages that need no memory are written together. */
 static void limit_lets_pages_shrink_together(struct kunit *test)
 {
-	u32 old[ZCOMP_BATCH] = { NOISE(1), NOISE(2), NOISE(3), NOISE(4) };
-	u32 new[ZCOMP_BATCH] = { 4 * 5, NOISE(6), 4 * 7, NOISE(8) };
+	u32 old[ZCOMP_BATCH], new[ZCOMP_BATCH], i;
 	struct zram_test *t = test->priv;
 
+	for (i = 0; i < ZCOMP_BATCH; i++) {
+		old[i] = NOISE(1 + i);
+		new[i] = i % 2 ? NOISE(101 + i) : 4 * (101 + i);
+	}
 	KUNIT_ASSERT_EQ(test, write_tags(test, 9, old, ZCOMP_BATCH), 0);
 	zs_pool_set_limit(t->state->pool, 1);
 	KUNIT_EXPECT_EQ(test, write_tags(test, 9, new, ZCOMP_BATCH), 0);
 	KUNIT_EXPECT_EQ(test, wrong(test, 9, new, ZCOMP_BATCH), 0U);
-	KUNIT_EXPECT_EQ(test, zram_test_pool_pages(t->state), 2UL);
+	KUNIT_EXPECT_EQ(test, zram_test_pool_pages(t->state),
+			ZCOMP_BATCH / 2UL);
 }
 
 /* --- Without memory ------------------------------------------------------- */
+
+/* Words, which need no memory, and noise. */
+static void words_and_noise(u32 *words, u32 *noise)
+{
+	u32 i;
+
+	for (i = 0; i < ZCOMP_BATCH; i++) {
+		words[i] = 4 * (1 + i);
+		noise[i] = NOISE(101 + i);
+	}
+}
 
 /* Write noise over words, with room for @room pages and then one failure. */
 static int write_failing(struct kunit *test, const u32 *old, const u32 *new,
@@ -194,15 +210,14 @@ static bool can_fail(struct kunit *test)
 /* Expect: in reclaim no memory is -ENOMEM, in the middle as anywhere. */
 static void no_memory_cuts_between_two_pages(struct kunit *test)
 {
-	static const u32 old[] = { 4, 8, 12, 16 };
-	static const u32 new[] = { NOISE(5), NOISE(6), NOISE(7), NOISE(8) };
+	u32 old[ZCOMP_BATCH], new[ZCOMP_BATCH], room;
 	struct zram_test *t = test->priv;
 	unsigned int flags;
-	u32 room;
 	int ret;
 
 	if (!can_fail(test))
 		kunit_skip(test, "this kernel's allocations do not fail");
+	words_and_noise(old, new);
 	for (room = 0; room < ZCOMP_BATCH; room++) {
 		flags = memalloc_noreclaim_save();
 		ret = write_failing(test, old, new, room);
@@ -222,13 +237,12 @@ static void no_memory_cuts_between_two_pages(struct kunit *test)
 /* Expect: elsewhere the write waits for memory, and goes on where it was. */
 static void write_waits_for_memory(struct kunit *test)
 {
-	static const u32 old[] = { 4, 8, 12, 16 };
-	static const u32 new[] = { NOISE(5), NOISE(6), NOISE(7), NOISE(8) };
+	u32 old[ZCOMP_BATCH], new[ZCOMP_BATCH], room;
 	struct zram_test *t = test->priv;
-	u32 room;
 
 	if (!can_fail(test))
 		kunit_skip(test, "this kernel's allocations do not fail");
+	words_and_noise(old, new);
 	for (room = 0; room < ZCOMP_BATCH; room++) {
 		KUNIT_EXPECT_EQ(test, write_failing(test, old, new, room), 0);
 		KUNIT_EXPECT_EQ(test, 0U, wrong(test, 0, new, ZCOMP_BATCH));
@@ -283,11 +297,9 @@ static const struct zcomp_backend failing_backend = {
 /* Expect: -EINVAL; pages before the one it fails at are new, others old. */
 static void codec_failure_cuts_between_two_pages(struct kunit *test)
 {
-	static const u32 old[] = { 5, 9, 13, 17 };
-	static const u32 new[] = { 401, NOISE(6), 405, 409 };
+	u32 old[ZCOMP_BATCH], new[ZCOMP_BATCH], at;
 	struct zram_test *t = test->priv;
 	struct zcomp *comp;
-	u32 at;
 
 	if (!zcomp_backend_default()->create ||
 	    !zcomp_backend_default()->in_place)
@@ -296,6 +308,10 @@ static void codec_failure_cuts_between_two_pages(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(comp));
 	zcomp_destroy(t->state->comp[0]);
 	t->state->comp[0] = comp;
+	for (at = 0; at < ZCOMP_BATCH; at++) {
+		old[at] = 5 + 4 * at;
+		new[at] = at == 1 ? NOISE(6) : 401 + 4 * at;
+	}
 	for (at = 0; at < ZCOMP_BATCH; at++) {
 		left = INT_MAX;
 		KUNIT_ASSERT_EQ(test, 0, write_tags(test, 2, old, ZCOMP_BATCH));

@@ -160,7 +160,7 @@ struct batch {
 };
 
 static void batch_begin(struct batch *b, u32 first, const void *const *src,
-		  unsigned int n)
+			unsigned int n)
 {
 	b->first = first;
 	b->n = n;

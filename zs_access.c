@@ -4,9 +4,9 @@
  *
  * A location says where an object begins. Objects within one page, and those of
  * flat zspages, are read where they are; others that cross into the next page
- * of their chain are put together in a page of this CPU's. No allocator lock is involved: the
- * owner's lock keeps the object in its place, and preemption off keeps the
- * CPU's page for its one user.
+ * of their chain are put together in a page of this CPU's. No allocator lock is
+ * involved: the owner's lock keeps the object in its place, and preemption off
+ * keeps the CPU's page for its one user.
  */
 #include <linux/highmem.h>
 #include <linux/percpu.h>

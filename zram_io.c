@@ -19,6 +19,7 @@
 #include "compat.h"
 #include "zram_io.h"
 #include "zram_slot.h"
+#include "zs_compact.h"
 
 /* The codec whose stream is needed to read what @word says, NULL if none is. */
 static struct zcomp *stream_needed(struct zram_state *state, unsigned long word)
@@ -277,10 +278,21 @@ static int write_some(struct zram_state *state, struct batch *b)
 
 static int write_batch(struct zram_state *state, struct batch *b)
 {
+	bool compacted = false;
 	int ret;
 
 	do {
 		ret = write_some(state, b);
+		/*
+		 * At the limit, room may be there that compaction can win, or
+		 * that one under way has taken for objects it is moving.
+		 */
+		if (ret == -ENOSPC && !compacted) {
+			zs_pool_compact(state->pool, NULL);
+			compacted = true;
+			ret = 0;
+			continue;
+		}
 		/* In reclaim, waiting for memory is waiting for oneself. */
 		if (ret != -ENOMEM || current->flags & PF_MEMALLOC)
 			break;

@@ -123,7 +123,6 @@ static void plan(struct zs_pool *pool, struct moves *m)
 {
 	struct zspage *source = m->source, *target;
 
-	m->n = 0;
 	m->last = true;
 	for_each_set_bit_from(m->next, source->bitmap, zs_shape(source)->objects) {
 		u32 owner = zs_owners(source)[m->next];
@@ -167,6 +166,7 @@ static void settle(struct zs_pool *pool, struct moves *m,
 	for (i = 0; i < m->n; i++)
 		zs_drop(pool, m->move[i].done ? m->move[i].from : m->move[i].to,
 			emptied);
+	m->n = 0;
 	list_for_each_entry_safe(target, next, &m->targets, link) {
 		list_del_init(&target->link);
 		zs_clear_busy(pool, target, emptied);
@@ -206,7 +206,6 @@ static unsigned long compact_class(struct zs_pool *pool, unsigned int class,
 		/* What ends some moves begins the next: half as often. */
 		zs_lock(pool);
 		settle(pool, &m, &emptied);
-		m.n = 0;
 		if (m.source && (m.last || stopped(stop))) {
 			unsigned int pages = end_source(pool, &m, &emptied);
 

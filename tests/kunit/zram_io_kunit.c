@@ -470,6 +470,31 @@ static void limit_lets_pages_shrink(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, zram_test_reads(t, 1, ZRAM_TEST_RANDOM));
 }
 
+/* Expect: at the limit, room that compaction can win is used. */
+static void limit_makes_room_by_compaction(struct kunit *test)
+{
+	struct zram_test *t = test->priv;
+	u32 noise = 28 + ZRAM_TEST_RANDOM, tag = ZRAM_TEST_TEXT, i;
+
+	/* One size, of which few go into a zspage. */
+	do {
+		tag += ZRAM_TEST_NR_KINDS;
+		KUNIT_ASSERT_EQ(test, 0, zram_test_write(t, 0, tag));
+	} while (zram_word_size(zram_slot_peek(t->state, 0)) < PAGE_SIZE / 3);
+	for (i = 0; i < NR_PAGES - 1; i++)
+		KUNIT_ASSERT_EQ(test, 0, zram_test_write(t, i, tag));
+	for (i = 0; i < NR_PAGES - 1; i++)
+		if (i % 4)
+			zram_slot_free(t->state, i);
+	KUNIT_ASSERT_GT(test, zs_pool_freeable(t->state->pool), 1UL);
+	zs_pool_set_limit(t->state->pool, zram_test_pool_pages(t->state));
+	KUNIT_EXPECT_EQ(test, zram_test_write(t, NR_PAGES - 1, noise), 0);
+	KUNIT_EXPECT_TRUE(test, zram_test_reads(t, NR_PAGES - 1, noise));
+	for (i = 0; i < NR_PAGES - 1; i += 4)
+		KUNIT_EXPECT_TRUE(test, zram_test_reads(t, i, tag));
+	KUNIT_EXPECT_EQ(test, zram_test_sum(t->state, ZRAM_FAILED_WRITES), 0);
+}
+
 /* Expect: at the limit, new contents of the old size go where the old were. */
 static void limit_lets_pages_of_a_size_change(struct kunit *test)
 {
@@ -511,6 +536,7 @@ static struct kunit_case io_cases[] = {
 	KUNIT_CASE(failed_overwrite_keeps_the_old_page),
 	KUNIT_CASE(limit_lets_pages_shrink),
 	KUNIT_CASE(limit_lets_pages_of_a_size_change),
+	KUNIT_CASE(limit_makes_room_by_compaction),
 	KUNIT_CASE(codec_failure_fails_the_write),
 	{}
 };

@@ -27,8 +27,12 @@
  * @nr_bios: bios of all passes
  * @sent: bios sent
  * @order: which part of its share each bio of a pass is for
- * @ns: how long each bio took; the latest, if it sends more than @nr_bios
+ * @ns: how long each bio took, from sending it to its end; the latest, if it
+ *	sends more than @nr_bios
  * @target: pages that reads go to
+ * @bio_begin: when the bio under way was sent
+ * @bio_end: when it ended
+ * @bio_done: completed then
  * @begin: when its first bio began
  * @end: when its last was through
  * @error: the first error
@@ -48,6 +52,9 @@ struct thread {
 	u32 *order;
 	u32 *ns;
 	struct page *target[ZBENCH_MAX_BIO_PAGES];
+	u64 bio_begin;
+	u64 bio_end;
+	struct completion bio_done;
 	u64 begin;
 	u64 end;
 	int error;
@@ -71,6 +78,18 @@ static enum req_op op_of(const struct thread *t, u32 place, u32 salt)
 	}
 }
 
+/*
+ * Here a bio's time ends: waiting for it may let other threads run, and what
+ * they take is not the device's.
+ */
+static void bio_ended(struct bio *bio)
+{
+	struct thread *t = bio->bi_private;
+
+	t->bio_end = ktime_get_ns();
+	complete(&t->bio_done);
+}
+
 static int send_bio(struct thread *t, struct bio *bio, struct bio_vec *vecs,
 		    u32 nth)
 {
@@ -82,7 +101,7 @@ static int send_bio(struct thread *t, struct bio *bio, struct bio_vec *vecs,
 	u32 i;
 	int ret;
 
-	bio_init(bio, t->bdev, vecs, t->bio_pages, op);
+	bio_init(bio, t->bdev, vecs, t->bio_pages, op | REQ_SYNC);
 	bio->bi_iter.bi_sector = (sector_t)page * PAGE_SECTORS;
 	if (op == REQ_OP_DISCARD)
 		bio->bi_iter.bi_size = t->bio_pages << PAGE_SHIFT;
@@ -91,7 +110,13 @@ static int send_bio(struct thread *t, struct bio *bio, struct bio_vec *vecs,
 			__bio_add_page(bio, op == REQ_OP_WRITE ?
 				       zbench_page(page + i + shift) :
 				       t->target[i], PAGE_SIZE, 0);
-	ret = submit_bio_wait(bio);
+	bio->bi_private = t;
+	bio->bi_end_io = bio_ended;
+	reinit_completion(&t->bio_done);
+	t->bio_begin = ktime_get_ns();
+	submit_bio(bio);
+	wait_for_completion(&t->bio_done);
+	ret = blk_status_to_errno(bio->bi_status);
 	bio_uninit(bio);
 	return ret;
 }
@@ -109,16 +134,14 @@ static int bench_thread(void *data)
 	struct bio_vec *vecs = kcalloc(ZBENCH_MAX_BIO_PAGES, sizeof(*vecs),
 				       GFP_KERNEL);
 	struct bio *bio = kzalloc(sizeof(*bio), GFP_KERNEL);
-	u64 before;
 
 	wait_for_completion(t->start);
 	t->begin = ktime_get_ns();
 	for (; has_more(t); t->sent++) {
-		before = ktime_get_ns();
 		t->error = bio && vecs ? send_bio(t, bio, vecs, t->sent) :
 					 -ENOMEM;
 		t->ns[t->sent % t->nr_bios] =
-			min_t(u64, ktime_get_ns() - before, U32_MAX);
+			min_t(u64, t->bio_end - t->bio_begin, U32_MAX);
 		cond_resched();
 	}
 	t->end = ktime_get_ns();
@@ -187,6 +210,7 @@ static int init_thread(struct thread *threads, const struct zbench_job *job,
 	t->share = pages / t->bio_pages;
 	if (check_mul_overflow(t->share, job->passes, &t->nr_bios))
 		return -EINVAL;
+	init_completion(&t->bio_done);
 	init_completion(&t->done);
 	t->order = vmalloc(array_size(t->share, sizeof(u32)));
 	t->ns = vmalloc(array_size(t->nr_bios, sizeof(u32)));

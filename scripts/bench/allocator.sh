@@ -56,7 +56,7 @@ bench_begin allocator
 option CPUS 2
 option MEM 3G
 option ALG lzo-rle
-option ROUNDS 10 2
+option ROUNDS 5 2
 option FILESYSTEMS "btrfs ext4"
 option DISK 2G 384M
 option USAGE 80

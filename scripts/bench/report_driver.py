@@ -178,8 +178,9 @@ def mixed(rows, page):
     page.text("Pages per second of threads that share the CPUs, each with a part of the device of "
               "its own, half of the bios reads. `kept` is the rate of many threads divided by "
               "that of few, in the same round; it may be above 1, as a smaller share is nearer in "
-              "the CPU's caches. p99 and the worst are of single bios with many threads, and "
-              "hold the time that a thread waited for a CPU meanwhile.")
+              "the CPU's caches. p99 and the worst are of single bios with many threads, from "
+              "sending one to its end: where other threads get the CPU in between, with the time "
+              "they take.")
     page.table(["algorithm, bio, driver", *header, "kept", "p99, us", "worst, ms"], table)
 
 

@@ -9,13 +9,18 @@ import sys
 
 
 def counters(path):
-    """What was counted, by name; what could not be is left out."""
+    """What was counted, by name; what could not be is left out.
+
+    Where processors are of two kinds, perf counts cpu_core/cycles/ and cpu_atom/cycles/: their sum.
+    """
     found = {}
     with open(path, encoding="ascii") as lines:
         for line in lines:
             field = line.split(";")
             if len(field) > 3 and field[0].replace(".", "", 1).isdigit():
-                found[field[2].split(":")[0]] = float(field[0])
+                pmu, _, event = field[2].partition("/")
+                name = event.partition("/")[0] or pmu.partition(":")[0]
+                found[name] = found.get(name, 0) + float(field[0])
     return found
 
 

@@ -8,6 +8,8 @@
  *   disk->open_mutex	openers and zram.claim (mutex, the block layer's)
  *   zram.lock		parameters, and which state is current (rwsem)
  *   partial mutex	writers of parts of one page (zram_state.partial)
+ *   compacting		the one compaction of a pool (mutex); reclaim takes it, too,
+ *			so nothing is allocated under it
  *   stream		working memory of a codec (local_lock or mutex)
  *   page lock		of a zspage's page, where the core migrates it
  *   slot lock		one page of the disk, and where its object is (bit spin);

@@ -215,7 +215,16 @@ run() {
 	[ -n "$quiet" ] || wait "$tail_pid" || true
 }
 
+# The machine is in a process group of its own, where no Ctrl-C reaches it.
+interrupted() { # SIGNAL
+	trap - INT TERM
+	pkill -TERM -f " vm_out=$out( |\$)" || true
+	kill -"$1" $$
+}
+
 parse "$@"
+trap 'interrupted INT' INT
+trap 'interrupted TERM' TERM
 if [ -z "$out" ]; then
 	out=$(mktemp -d)
 	trap 'rm -rf "$out"' EXIT

@@ -7,6 +7,9 @@ set -euo pipefail
 
 . "$(dirname "$0")/../common.sh"
 
+# Otherwise it would go on with the next one.
+trap 'exit 130' INT TERM
+
 read -ra benches <<<"${BENCHES:-streams teardown scale walker allocator}"
 failed=()
 n=0

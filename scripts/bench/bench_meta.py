@@ -21,11 +21,13 @@ def cpu_model():
 
 
 def commit():
-    """Which module."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    asked = subprocess.run(["git", "-C", here, "describe", "--always", "--dirty"],
+    """Which module; results that were published since make it no other."""
+    git = ["git", "-C", os.path.dirname(os.path.abspath(__file__))]
+    asked = subprocess.run([*git, "describe", "--always"],
                            capture_output=True, text=True, check=False)
-    return asked.stdout.strip() or "unknown"
+    changed = subprocess.run([*git, "diff", "--quiet", "HEAD", "--", ":/", ":(top,exclude)docs",
+                              ":(top,exclude)README.md"], check=False, capture_output=True)
+    return (asked.stdout.strip() or "unknown") + ("-dirty" if changed.returncode else "")
 
 
 def pairs(words):

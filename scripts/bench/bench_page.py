@@ -21,15 +21,18 @@ class Page:
         rows = [
             f"- command: `make bench-{self.name}{' QUICK=1' if meta.get('quick') else ''}`, "
             f"with `{options}`",
-            f"- kernel: {meta.get('kernel')} in {meta.get('machine')}, "
+            f"- kernel: {meta.get('kernel')} in {meta.get('machine')}"
+            f"{', and ' + meta['others'] if 'others' in meta else ''}, "
             f"{meta.get('cpus')} CPUs, {meta.get('mem')} of memory",
             f"- host: {meta.get('host_cpu')}, {meta.get('host_cpus')} CPUs; {meta.get('date')}",
             f"- module: {meta.get('commit')}",
         ]
+        if "seconds" in meta:
+            rows.append(f"- time: {meta['seconds'] // 60} min {meta['seconds'] % 60} s")
         if corpus:
-            rows.insert(2, f"- data: {corpus['name']}, {corpus['mib']:.0f} MiB of pages, none of "
-                        "one repeated word: zlib -1 packs them "
-                        f"{corpus['zlib1_ratio']:.2f}:1 page by page")
+            rows.insert(2, f"- data: {corpus['name']}, {corpus['mib']:.0f} MiB of pages, "
+                        f"{corpus['same_filled'] or 'none'} of them one repeated word: zlib -1 "
+                        f"packs them {corpus['zlib1_ratio']:.2f}:1 page by page")
         self.add(*rows, "")
         if meta.get("quick"):
             self.text("A quick run: it shows that everything works, and few runs "

@@ -130,8 +130,9 @@ def main():
     if len(found) < wanted:
         sys.exit(f"only {len(found)} pages found, {wanted} wanted")
     sample = random.Random(args.seed).sample(found, wanted)
-    with open(args.output, "wb") as output:
+    with open(args.output + ".new", "wb") as output:
         output.writelines(sample)
+    os.replace(args.output + ".new", args.output)
     print(f"{len(found) + same} pages seen, {same} of one word; "
           f"{wanted} taken, zlib -1 packs them {packed_ratio(sample):.2f}:1")
 

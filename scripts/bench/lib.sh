@@ -13,6 +13,9 @@
 #   bench_guest --cpus 4 ...      scripts/bench/NAME-guest.sh in a guest
 #   bench_finish                  page and pictures; docs/benchmarks
 #
+# A full run with the default options is published, in docs/benchmarks and README.md;
+# others are if PUBLISH=1 says so, and QUICK ones never.
+#
 # What was measured is in RESULT line by line, also if the run is interrupted.
 # Options are environment variables; the guest gets them all.
 
@@ -23,39 +26,51 @@ BENCH_BUILD=$TOP/build/bench
 # Debian's own, which python3-matplotlib is for: others may come first in PATH
 PYTHON=/usr/bin/python3
 QUICK=${QUICK:-}
-OPTIONS=() META=()
+PUBLISH=${PUBLISH:-}
+OPTIONS=() CHANGED=() META=()
+declare -A BUILT=()
 
 bench_begin() { # NAME
 	BENCH=$1
-	OUT=$BENCH_BUILD/$BENCH
+	OUT=$BENCH_BUILD/$BENCH${QUICK:+-quick}
 	RESULT=$OUT/$BENCH.json
 	BENCH_START=$SECONDS
 	mkdir -p "$OUT"
+	# Kept open by the guest, too: one that survived would write to RESULT.
+	exec 9>"$OUT/lock"
+	flock -n 9 || die "bench-$BENCH is running"
 }
 
 option() { # NAME DEFAULT [QUICK-DEFAULT]
 	local value=$2
 
 	[ -z "$QUICK" ] || value=${3-$2}
-	[ -z "${!1:-}" ] || value=${!1}
+	[ "${!1:-$value}" = "$value" ] || CHANGED+=("$1")
+	value=${!1:-$value}
 	printf -v "$1" '%s' "$value"
 	OPTIONS+=("$1")
 }
 
 # Kernel and both drivers for it. In QEMU the in-tree driver is found by
-# modprobe, and THEIRS is empty.
+# modprobe, and THEIRS is empty. A benchmark that needs several kernels takes each
+# before bench_meta, so that all modules are of what that says: built once only.
 bench_kernel() { # uml-perf | 6.1 | 6.12
 	KERNEL=$1
-	"$TOP/scripts/kernel.sh" fetch "$KERNEL"
+	[ -n "${BUILT[$KERNEL]:-}" ] || build_for "$KERNEL"
 	KERNEL_DIR=$("$TOP/scripts/kernel.sh" path "$KERNEL")
 	RELEASE=$("$TOP/scripts/kernel.sh" release "$KERNEL")
-	make -C "$TOP" KVER="$KERNEL" >"$OUT/build.log" 2>&1 ||
-		{ tail -20 "$OUT/build.log" >&2; die "the module does not build"; }
 	OURS=$TOP/build/$RELEASE/zram.ko
 	case $KERNEL in
 	uml*) THEIRS=$KERNEL_DIR MACHINE=uml ;;
 	*) THEIRS='' MACHINE=qemu ;;
 	esac
+}
+
+build_for() { # KERNEL
+	"$TOP/scripts/kernel.sh" fetch "$1"
+	make -C "$TOP" KVER="$1" >"$OUT/build.log" 2>&1 ||
+		{ tail -20 "$OUT/build.log" >&2; die "the module does not build"; }
+	BUILT[$1]=y
 }
 
 # The load generators in the kernel: sets BENCH_KO.
@@ -167,15 +182,19 @@ bench_guest() { # [VM-OPTION...]
 		die "the guest failed"; }
 }
 
-# A full run is published, a quick one is not.
 bench_finish() {
-	local docs=$TOP/docs/benchmarks
+	local docs=$TOP/docs/benchmarks seconds=$((SECONDS - BENCH_START))
 
+	echo "{\"meta\": {\"seconds\": $seconds}}" >>"$RESULT"
 	rm -f "$OUT/$BENCH"*.svg
 	"$PYTHON" "$BENCH_DIR/report.py" "$BENCH" "$RESULT" "$OUT"
 	cat "$OUT/$BENCH.md"
-	say "$BENCH: $((SECONDS - BENCH_START)) s; $OUT/$BENCH.{json,md} and pictures"
+	say "$BENCH: $seconds s; $OUT/$BENCH.{json,md} and pictures"
 	[ -z "$QUICK" ] || return 0
+	if [ ${#CHANGED[@]} != 0 ] && [ -z "$PUBLISH" ]; then
+		say "$BENCH: not published, as ${CHANGED[*]} differ from the defaults"
+		return 0
+	fi
 	mkdir -p "$docs"
 	rm -f "$docs/$BENCH".{json,md} "$docs/$BENCH"*.svg
 	cp "$OUT/$BENCH".{json,md} "$docs/"

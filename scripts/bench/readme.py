@@ -28,15 +28,17 @@ kernel's own, in turn, in one run, with the same kernel, codecs, sizes and data:
 streams, teardown, scale, walker and allocator, each also alone, `make bench-walker`
 and so on. `make bench-driver` tells the time per page, and how much of that is the
 codec, `make bench-instructions` the same in instructions, and `make bench-exit` how
-long processes take to exit that are in swap. All data are pages of real memory. Pages
-of text and raw results go to docs/benchmarks."""
+long processes take to exit that are in swap. All data are pages of real memory, or, with
+CORPUS=packages, of files of Debian packages. Pages of text and raw results of runs with
+the default options go to docs/benchmarks, of others to build/bench."""
 
 NOTHING = "There is no full run to quote yet."
 
 ABOUT = """\
-Medians of the last full runs. The ratio is this module's figure divided by the
-kernel's, with its 95 % interval (bootstrap): where that holds 1, no difference was
-seen."""
+Medians of the last full runs, N rounds of each driver in turn. The ratio is this
+module's figure divided by the kernel's, with its 95 % interval: where that holds 1, no
+difference was seen. The pages hold more figures than the tables here, which have all
+that are not in this module's favour."""
 
 
 def measured():
@@ -51,9 +53,10 @@ def measured():
 
 def rows_of(headlines):
     """A row of the table for each."""
-    for line in headlines:
+    for line in filter(lambda line: line.shown, headlines):
         yield (f"| {line.what} | {number(line.ours)} {line.unit} | "
-               f"{number(line.theirs)} {line.unit} | {line.ratio} | {line.verdict} |")
+               f"{number(line.theirs)} {line.unit} | {line.ratio} | {line.ratio.n} | "
+               f"{line.verdict} |")
 
 
 def summary(found):
@@ -98,7 +101,7 @@ def section():
     lines += [ABOUT, "", *summary(found)]
     for name, meta, headlines in found:
         lines += [f"### [bench-{name}]({DOCS}/{name}.md)", "", where(meta), "",
-                  "| | this | kernel's | ratio | |", "|---|---:|---:|---:|---|",
+                  "| | this | kernel's | ratio | N | |", "|---|---:|---:|---:|---:|---|",
                   *rows_of(headlines), ""]
         for picture in pictures(name):
             lines += [picture, ""]

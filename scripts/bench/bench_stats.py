@@ -28,7 +28,7 @@ def load(path):
             except json.JSONDecodeError:
                 continue
             if "meta" in row:
-                meta = row["meta"]
+                meta.update(row["meta"])
             else:
                 rows.append(row)
     return meta, rows
@@ -43,6 +43,23 @@ def select(rows, **where):
 def values(rows, **where):
     """The values of the rows that have all these."""
     return [row["value"] for row in select(rows, **where)]
+
+
+def by_round(rows):
+    """A round's median for each: what is repeated within one is no run of its own."""
+    return [median(found) for _, found in sorted(group(rows, "round").items())]
+
+
+def runs(rows, test):
+    """How often a test was measured, each way of it: 5, or 3-5 where a run was cut short."""
+    found = collections.Counter(tuple(sorted((name, value) for name, value in row.items()
+                                             if isinstance(value, (str, int)) and
+                                             name in ("config", "alg", "bio", "threads", "where",
+                                                      "parallel", "trees", "touch", "jobs",
+                                                      "lock")))
+                                for row in select(rows, test=test))
+    return "-".join(str(n) for n in sorted({min(found.values()), max(found.values())})) \
+        if found else "0"
 
 
 def group(rows, *names):
@@ -71,13 +88,18 @@ def mean_stdev(numbers):
             statistics.stdev(numbers) if len(numbers) > 1 else 0.0)
 
 
+def factor(value):
+    """A ratio in two decimals, or as many as it takes to see that it is not 0."""
+    return f"{value:.2f}" if value >= 0.1 or not value else f"{value:.2g}"
+
+
 class Ratio(collections.namedtuple("Ratio", "value low high n")):
     """A ratio with its 95 % interval; None where there are too few runs."""
 
     def __str__(self):
         if self.low is None:
-            return f"{self.value:.2f}"
-        return f"{self.value:.2f} ({self.low:.2f}-{self.high:.2f})"
+            return factor(self.value)
+        return f"{factor(self.value)} ({factor(self.low)}-{factor(self.high)})"
 
     @property
     def real(self):
@@ -165,8 +187,16 @@ def table(header, rows):
 
 
 class Headline(collections.namedtuple(
-        "Headline", "what ours theirs unit ratio lower_is_better")):
-    """One row of the README's table: medians of both drivers, and the ratio."""
+        "Headline", "what ours theirs unit ratio lower_is_better minor")):
+    """One row of the README's table: medians of both drivers, and the ratio.
+
+    A minor one is there only if it is not in this module's favour.
+    """
+
+    @property
+    def shown(self):
+        """Whether the table has it."""
+        return not self.minor or self.verdict in ("slower", "worse")
 
     @property
     def verdict(self):
@@ -180,8 +210,11 @@ class Headline(collections.namedtuple(
         return words[0] if better else words[1]
 
 
-def headline(what, unit, ours, theirs, lower_is_better=True):
-    """A headline from the values of both drivers; None where one has none."""
-    both = ratio(ours, theirs)
+def headline(what, unit, ours, theirs, *, lower_is_better=True, minor=False, of=ratio):
+    """A headline from the values of both drivers; None where one has none.
+
+    @of gives the ratio: the same way as on the benchmark's own page.
+    """
+    both = of(ours, theirs)
     return both and Headline(what, median(ours), median(theirs), unit, both,
-                             lower_is_better)
+                             lower_is_better, minor)

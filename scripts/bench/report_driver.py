@@ -5,7 +5,7 @@ Times are means of the fastest nine tenths of all bios, per page. A driver's
 cost is its time less the codec's on the same pages, both of the same round.
 """
 import bench_plot
-from bench_stats import distinct, headline, median, ratio, select, spread, with_spread
+from bench_stats import distinct, headline, median, ratio, runs, select, spread, with_spread
 
 KEY = ("alg", "test", "bio", "threads")
 DRIVERS = ("ours", "theirs")
@@ -215,8 +215,9 @@ def report(meta, rows, page):
               "pages, in random order, too, timed before, between and after the drivers' turns of "
               "a round; a driver's cost is its time less the median of these. `block` is a "
               "device that does nothing, `without` the ratio of costs without that, too, of one "
-              f"thread. Median and spread of N = {meta['options'].get('ROUNDS')} alternating "
-              "rounds, p99 of single bios.")
+              f"thread. Median and spread of N = {runs(rows, 'read')} alternating "
+              "rounds; each time is the mean of the fastest nine tenths of all bios, as what a "
+              "busy host takes from the rest is nobody's cost. p99 of single bios.")
     page.table(["algorithm op bio threads", "ours", "±%", "theirs", "±%", "ratio", "codec",
                 "cost ratio", "block", "without", "p99", "p99 theirs"],
                [row for key in kinds(rows) if (row := line(rows, key))])

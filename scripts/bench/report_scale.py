@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Many at once: file operations, git diff, bios from threads; locks for a page."""
 import bench_plot
-from bench_stats import distinct, headline, median, number, ratio, select, values
-from bench_stats import with_spread
+from bench_stats import (by_round, distinct, headline, median, number, ratio, runs, select,
+                         values, with_spread)
 
 BOTH = ("ours", "theirs")
 FILE_TESTS = (("open", "open/close"), ("creat", "creat/unlink"),
@@ -19,6 +19,8 @@ LOCKS = (
     ("theirs", "zspage->lock", "zspage"),
     ("theirs", "&zsl->lock", "zspage's own spin lock"),
 )
+WATCHED = (("fill", 1, "first write"), ("read", 1, "read"), ("overwrite", 1, "overwrite"),
+           ("read", 16, "read, 16 pages"), ("overwrite", 16, "overwrite, 16 pages"))
 # Everything of the allocator
 POOL = ("pool", "size class", "zspage", "zspage's own spin lock")
 
@@ -29,6 +31,7 @@ def report(meta, rows, page):
     files(options, rows, page)
     git(meta, rows, page)
     bios(options, rows, page)
+    costs(rows, page)
     locks(options, rows, page)
 
 
@@ -46,7 +49,7 @@ def files(options, rows, page):
     page.text(
         "Processes that do the same to files of their own, in one folder or each in its own, on "
         f"ext4 on the device: `tests/bench/fileops.c`, {options.get('FILE_TIME')} s for each "
-        f"figure, N = {options.get('ROUNDS')}. Relative throughput in percent: 100 is one "
+        f"figure, N = {runs(rows, 'files-open')}. Relative throughput in percent: 100 is one "
         "process in the same folder on the in-tree driver (higher is better). The first two "
         "tests are those of the text; ext4 answers them from its caches, and the driver hardly "
         "takes part. In the third each file gets 16 KiB of the corpus and is synced, so the "
@@ -117,7 +120,8 @@ def git(meta, rows, page):
     page.text(
         f"Trees of {options.get('FILES')} files of the kernel's source ({meta.get('tree_mib')} "
         f"MiB each with the repository), one file in twenty changed; git {meta.get('git')}. "
-        "Seconds, median and spread. Cached as in the text, where the driver does nothing; and "
+        f"Seconds, median and spread, N = {runs(rows, 'git-cached')} and "
+        f"{runs(rows, 'git-cold')}. Cached as in the text, where the driver does nothing; and "
         "after mounting afresh, where all that git looks at is read from the device. User and "
         "sys are the guest's own, which counts nearly all as sys.")
     for test, title in (("git-cached", "cached"), ("git-cold", "from the device")):
@@ -130,8 +134,7 @@ def git(meta, rows, page):
             mine = select(found, trees=n, config="ours")
             if its and mine:
                 lines.append([f"{n} trees", *git_cells(its), *git_cells(mine),
-                              str(ratio([r["value"] for r in mine],
-                                        [r["value"] for r in its]))])
+                              str(ratio(by_round(mine), by_round(its)))])
         page.table(header, lines)
 
 
@@ -153,7 +156,7 @@ def bios(options, rows, page):
     page.text(
         "Single-page bios in random order from pinned threads, each on a part of its own of a "
         f"device of {options.get('PAGES')} pages that is full (writes are overwrites): "
-        f"`tests/bench/zbench.c`, N = {options.get('ROUNDS')}. The worst bio is the median over "
+        f"`tests/bench/zbench_*.c`, N = {runs(rows, 'bio-read')}. The worst bio is the median over "
         "rounds of the slowest one; with more threads than CPUs that is mostly the scheduler, "
         "and it, p99 and throughput count what a busy host takes away; p50 hardly does.")
     lines = []
@@ -168,6 +171,32 @@ def bios(options, rows, page):
     page.table(["", "in-tree pages/s", "p50 us", "p99 us", "worst us", "ours pages/s",
                 "p50 us", "p99 us", "worst us", "ours/in-tree"], lines)
     draw_bios(rows, page)
+
+
+def costs(rows, page):
+    """What one thread's bios take more than the bare codec."""
+    lines = []
+    for test, field in (("bio-read", "decompress_ns"), ("bio-write", "value")):
+        by = [select(rows, test=test, threads=1, config=who) for who in ("theirs", "ours")]
+        if not all(by) or not select(rows, test="codec"):
+            continue
+        cost = [[row["ns_per_page"] - codec_time(rows, row["round"], field) for row in its]
+                for its in by]
+        lines.append([test[4:], *(with_spread([row["ns_per_page"] for row in its]) for its in by),
+                      number(median(codec_time(rows, row["round"], field) for row in by[0])),
+                      *map(with_spread, cost), str(ratio(cost[1], cost[0]))])
+    if lines:
+        page.text("What the driver and the block layer cost: nanoseconds per page of single-page "
+                  "bios of one thread, means of the fastest nine tenths, less those of the bare "
+                  "codec on the same pages, timed before, between and after the drivers in each "
+                  "round. `make bench-driver` looks closer.")
+        page.table(["ns/page", "in-tree", "ours", "codec", "in-tree cost", "ours cost",
+                    "ours/in-tree"], lines)
+
+
+def codec_time(rows, rnd, field):
+    """The bare codec in a round."""
+    return median(row[field] for row in select(rows, test="codec", round=rnd))
 
 
 def bio_cells(rows):
@@ -235,7 +264,7 @@ def locks(options, rows, page):
     page.heading("Locks taken for a page")
     page.text(
         "From /proc/lock_stat of a kernel built like the others but with lock statistics, one "
-        f"thread, {options.get('PAGES')} pages. For each lock how often it is taken for a page, "
+        f"thread, {options.get('PAGES')} pages, medians of N = {runs(rows, 'lock-read')}. For each lock how often it is taken for a page, "
         "for how long it is held, all that together, and how much of that is the counting: "
         f"a lock that is taken and dropped at once is held for {number(empty)} ns on this "
         "kernel. Locks taken inside others count in them, too.",
@@ -243,43 +272,52 @@ def locks(options, rows, page):
         "handle, as it does on x86-64; there freeing, and so overwriting, takes its pool lock "
         "(for reading) once less for a page.")
     lines = []
-    for test, bio, title in (("fill", 1, "first write"), ("read", 1, "read"),
-                             ("overwrite", 1, "overwrite"), ("read", 16, "read, 16 pages"),
-                             ("overwrite", 16, "overwrite, 16 pages")):
+    for test, bio, title in WATCHED:
         for config in BOTH:
             for kind, (times, hold) in lock_sums(rows, f"lock-{test}", bio, config).items():
                 lines.append([f"{title}: {bench_plot.name_of(config)}, {kind}",
                               number(times, 3), number(hold), number(times * empty)])
     page.table(["", "times/page", "held ns/page", "counting"], lines)
     page.text("All locks of the allocator together:")
-    page.table(["", "in-tree times/page", "ours times/page"],
-               [[title, *(number(sum(times for kind, (times, _) in
+    page.table(["", "in-tree times/page", "ours times/page", "in-tree held ns/page",
+                "ours held ns/page"],
+               [[title, *(number(sum(pair[nth] for kind, pair in
                                      lock_sums(rows, f"lock-{test}", bio, config).items()
-                                     if kind in POOL), 3) for config in ("theirs", "ours"))]
-                for test, bio, title in (("read", 1, "read"), ("overwrite", 1, "overwrite"),
-                                         ("read", 16, "read, 16 pages"),
-                                         ("overwrite", 16, "overwrite, 16 pages"))])
+                                     if kind in POOL), digits)
+                          for nth, digits in ((0, 3), (1, 0)) for config in ("theirs", "ours"))]
+                for test, bio, title in WATCHED])
 
 
 def headlines(_meta, rows):
-    """The extremes of each part."""
+    """The extremes of each part; all the rest as minor ones."""
     found = []
     for test in ("bio-read", "bio-write"):
         for n in distinct(select(rows, test=test), "threads"):
-            found.append(headline(f"{test[4:]}s of single pages, {n} threads", "pages/s",
-                                  *(values(rows, test=test, threads=n, config=who)
-                                    for who in BOTH), lower_is_better=False))
+            by = [select(rows, test=test, threads=n, config=who) for who in BOTH]
+            how = f"{test[4:]}s of single pages, {n} threads"
+            found.append(headline(how, "pages/s", *(values(its) for its in by),
+                                  lower_is_better=False))
+            found += [headline(f"{how}: {what}", "us", *([row[field] / 1000 for row in its]
+                                                         for its in by), minor=True)
+                      for what, field in (("p50", "p50_ns"), ("p99", "p99_ns"),
+                                          ("worst bio", "max_ns"))]
     for test, title in FILE_TESTS:
-        most = max(distinct(select(rows, test=f"files-{test}"), "parallel"), default=None)
-        for n in sorted({1, most} - {None}):
-            mine, its = (values(rows, test=f"files-{test}", where="different", parallel=n,
-                                config=who) for who in BOTH)
-            if mine and its:
-                found.append(headline(f"{title} on ext4, {n} at once", "ops/s", mine, its,
-                                      lower_is_better=False))
+        numbers = distinct(select(rows, test=f"files-{test}"), "parallel")
+        for where in ("different", "same"):
+            for n in numbers:
+                mine, its = (values(rows, test=f"files-{test}", where=where, parallel=n,
+                                    config=who) for who in BOTH)
+                if mine and its:
+                    found.append(headline(
+                        f"{title} on ext4, {n} at once, in {where} folders" if where != "same" else
+                        f"{title} on ext4, {n} at once, in one folder", "ops/s", mine, its,
+                        lower_is_better=False,
+                        minor=where == "same" or n not in (numbers[0], numbers[-1])))
     for test, title in (("git-cached", "cached"), ("git-cold", "mounted afresh")):
-        most = max(distinct(select(rows, test=test), "trees"), default=None)
-        mine, its = (values(rows, test=test, trees=most, config=who) for who in BOTH)
-        if mine and its:
-            found.append(headline(f"git diff on {most} trees, {title}", "s", mine, its))
+        numbers = distinct(select(rows, test=test), "trees")
+        for n in numbers:
+            mine, its = (by_round(select(rows, test=test, trees=n, config=who)) for who in BOTH)
+            if mine and its:
+                found.append(headline(f"git diff on {n} trees, {title}", "s", mine, its,
+                                      minor=n != numbers[-1]))
     return [row for row in found if row]

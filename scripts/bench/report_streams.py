@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """fio on lists of streams, on streams per CPU, and on the in-tree driver."""
+from statistics import geometric_mean
+
 import bench_plot
 from bench_stats import (distinct, group, headline, median, number, paired_ratio, select, spread,
                          values)
@@ -29,6 +31,8 @@ def by_jobs(page, header, rows, jobs, lines_of):
 
 def rates(rows, page, jobs):
     """READ and WRITE of all tests, medians."""
+    if not any(row.get("way") for row in rows):
+        return
     by = group([row for row in rows if row.get("way")], "test", "way", "config", "jobs")
     by_jobs(page, "", rows, jobs, lambda nr: [
         [f"{way}:"] + [rate(median(by[test, way, config, nr]))
@@ -43,21 +47,39 @@ def rates(rows, page, jobs):
               "One round only: no spread is known.")
 
 
-def elapsed(rows, page, jobs):
+def elapsed(meta, rows, page, jobs):
     """Seconds of all six tests."""
     by = group(select(rows, test="elapsed"), "config", "jobs")
     page.heading("Seconds elapsed")
-    page.text("All six tests of one row of jobs, with starting fio and its jobs.")
+    moved = transfers(meta, rows)
+    page.text("All six tests of one row of jobs, with starting fio and its jobs, which is most of "
+              "it: `transfers` is what the jobs' data take at the rates above.")
     by_jobs(page, "", by, jobs, lambda nr: [
         ["seconds elapsed"] + [f"{median(by[config, nr]):.3f} ±{spread(by[config, nr]):.0f}%"
-                               if (config, nr) in by else "-" for config in CONFIGS]])
+                               if (config, nr) in by else "-" for config in CONFIGS],
+        ["  transfers"] + [f"{moved[config, nr]:.3f}" if (config, nr) in moved else "-"
+                           for config in CONFIGS]])
+
+
+def transfers(meta, rows):
+    """{(config, jobs): seconds that the data of all six tests take at the median rates}."""
+    by = group([row for row in rows if row.get("way")], "config", "jobs", "test", "way")
+    each = size(meta["options"]["IO"]) / 1024
+    sums = {}
+    for (config, jobs, test, way), found in by.items():
+        # Of a mixed test half is read and half is written, at the same time.
+        if way == "READ" or not test.endswith("rw"):
+            share = 0.5 if test.endswith("rw") else 1
+            sums[config, jobs] = (sums.get((config, jobs), 0) +
+                                  share * each * jobs / median(found))
+    return sums
 
 
 def ratios(rows, page):
     """Each configuration against streams per CPU: all numbers of jobs, all rounds."""
     page.heading("Ratios")
     page.text("Rate of this driver with streams per CPU divided by the others': geometric mean "
-              "over numbers of jobs and rounds, pair by pair, with its 95 % interval (t). Above 1 "
+              "over numbers of jobs, with its 95 % interval (t) over the rounds. Above 1 "
               "streams per CPU are faster.")
     page.table(["per-cpu /", *(name for config, name in CONFIGS.items() if config != "ours")],
                [[f"{test} {way}"] + [str(against(rows, config, test, way) or "-")
@@ -70,8 +92,10 @@ def against(rows, config, test, way):
     ours, other = ({(row["jobs"], row["round"]): row["value"]
                     for row in select(rows, test=test, way=way, config=who)}
                    for who in ("ours", config))
-    keys = sorted(ours.keys() & other.keys())
-    return paired_ratio([ours[key] for key in keys], [other[key] for key in keys])
+    by = {}
+    for jobs, rnd in ours.keys() & other.keys():
+        by.setdefault(rnd, []).append(ours[jobs, rnd] / other[jobs, rnd])
+    return paired_ratio([geometric_mean(by[rnd]) for rnd in sorted(by)], [1] * len(by))
 
 
 def counters(meta, rows, page):
@@ -175,7 +199,7 @@ def report(meta, rows, page):
         page.heading(f"Algorithm {alg}")
         rates(mine, page, jobs)
         ratios(mine, page)
-        elapsed(mine, page, jobs)
+        elapsed(meta, mine, page, jobs)
         counters(meta, mine, page)
         draw(mine, page, alg, jobs)
         memory(mine, page)

@@ -4,7 +4,7 @@ import collections
 import re
 
 import bench_plot
-from bench_stats import distinct, headline, median, number, paired_ratio, ratio, select
+from bench_stats import distinct, headline, median, number, paired_ratio, ratio, runs, select
 from bench_stats import values, with_spread
 
 BOTH = ("ours", "theirs")
@@ -66,10 +66,10 @@ def report(meta, rows, page):
         f"random order, {options.get('PASSES')} times after a first time that does not count. "
         "Experiment 2: it walks all pages in order, frees the second half of them, and reads "
         "each page of the first half. A program that touches a page itself takes a fault, "
-        "which in User Mode Linux costs more than the rest; so it is also done with the kernel "
-        "touching a byte of each page for it, 1024 pages in one system call. Real time; median "
-        "and spread of "
-        f"N = {options.get('ROUNDS')} alternating rounds, the ratio with its 95 % interval from "
+        "which in User Mode Linux costs more than the rest; where the table says that the kernel "
+        "touches a byte of each page for it, that is 1024 pages in one system call. Real time; "
+        "median and spread of "
+        f"N = {runs(rows, 'walk-swap')} alternating rounds, the ratio with its 95 % interval from "
         "the ratios of the rounds.")
     times(rows, page)
     profiled = distinct(select(rows, unit="samples"), "test")
@@ -187,7 +187,7 @@ def own(rows, page):
 def functions(rows, page):
     """The functions that take most."""
     page.heading("By function")
-    for experiment, touch, title in KINDS[2:]:
+    for experiment, touch, title in KINDS:
         for who in ("theirs", "ours"):
             sums = collections.Counter()
             for row in select(rows, test=f"profile-{experiment}", touch=touch, config=who):
@@ -237,7 +237,8 @@ def headlines(_meta, rows):
         mine, its = (values(rows, test=f"walk-{experiment}", touch=touch, config=who)
                      for who in BOTH)
         if mine and its:
-            found.append(headline(f"page walker, {title}", "us/page", mine, its))
+            found.append(headline(f"page walker, {title}", "us/page", mine, its,
+                                  of=paired_ratio))
         mine, its = (own_cost(rows, experiment, touch, who) for who in BOTH)
         if mine and its:
             found.append(headline(f"page walker, {title}: driver and allocator", "us/page",

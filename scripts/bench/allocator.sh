@@ -37,10 +37,10 @@ source_filter() {
 make_source() {
 	local src dir=$OUT/source
 
-	SOURCE=$OUT/source.tar
-	[ ! -s "$SOURCE" ] || return 0
 	"$TOP/scripts/kernel.sh" fetch src
 	src=$("$TOP/scripts/kernel.sh" path src)
+	SOURCE=$BENCH_BUILD/um-$(basename "$src").tar
+	[ ! -s "$SOURCE" ] || return 0
 	rm -rf "$dir"
 	rsync -a --prune-empty-dirs --filter='. -' "$src/" "$dir/" < <(source_filter)
 	echo CONFIG_64BIT=y >"$dir/tiny.config"
@@ -53,7 +53,7 @@ make_source() {
 }
 
 bench_begin allocator
-option CPUS 2
+option CPUS $(($(nproc) < 8 ? $(nproc) : 8))
 option MEM 3G
 option ALG lzo-rle
 option ROUNDS 5 2
@@ -63,7 +63,7 @@ option USAGE 80
 option THREADS 32
 option FILE_BYTES 100000
 option BUILD_ROUNDS 5 1
-option BUILD_FS "btrfs ext4" ext4
+option BUILD_FS ext4
 option BUILD lib/ lib/math/
 option BUILD_DISK 1G
 bench_kernel uml-perf

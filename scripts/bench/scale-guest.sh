@@ -17,6 +17,14 @@ words() {
 
 # --- Bios --------------------------------------------------------------------
 
+# The bare codec on the same pages
+codec() {
+	step "codec"
+	runs=0
+	run_anew "op=codec alg=$ALG pages=$PAGES"
+	measured codec codec "$ALG" compress_ns ns/page
+}
+
 bios() { # ours | theirs
 	local threads op
 
@@ -66,12 +74,15 @@ git_diff() { # N
 }
 
 diff_all() { # N
-	local i
+	local i pids=()
 
 	for ((i = 1; i <= $1; i++)); do
 		git -C "$MNT/$i" diff >"/tmp/diff.$i" &
+		pids+=($!)
 	done
-	wait
+	for i in "${pids[@]}"; do
+		wait "$i" || echo failed >/tmp/diff.failed
+	done
 }
 
 trees() { # ours | theirs
@@ -100,7 +111,11 @@ trees() { # ours | theirs
 		result test=git-cold config="$1" trees="$n" value="$real" unit=s \
 			user="$user" sys="$sys"
 	done
-	grep -q '^+/\* changed' "/tmp/diff.$most" || fail "git diff found nothing"
+	[ ! -e /tmp/diff.failed ] || fail "git diff failed"
+	for ((i = 1; i <= most; i++)); do
+		grep -q '^+/\* changed' "/tmp/diff.$i" ||
+			fail "git diff found nothing in tree $i"
+	done
 }
 
 one_driver() { # ours | theirs
@@ -117,10 +132,12 @@ one_driver() { # ours | theirs
 generator "$CORPUS_FILE"
 git config --global safe.directory '*'
 # shellcheck disable=SC2086 # lists
-steps $((ROUNDS * 2 * (2 * $(words $THREADS) + 6 * $(words $PARALLEL) +
-	$(words $TREES))))
+steps $((ROUNDS * (3 + 2 * (2 * $(words $THREADS) + 6 * $(words $PARALLEL) +
+	$(words $TREES)))))
 for round in $(seq "$ROUNDS"); do
+	codec
 	for who in $(alternate "$round" ours theirs); do
 		one_driver "$who"
+		codec
 	done
 done

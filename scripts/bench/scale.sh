@@ -17,10 +17,10 @@ set -euo pipefail
 make_tree() {
 	local src list=$OUT/files dir=$OUT/tree
 
-	TREE=$OUT/tree-$FILES.tar
-	[ ! -s "$TREE" ] || return 0
 	"$TOP/scripts/kernel.sh" fetch src
 	src=$("$TOP/scripts/kernel.sh" path src)
+	TREE=$BENCH_BUILD/tree-$FILES-$(basename "$src").tar
+	[ ! -s "$TREE" ] || return 0
 	rm -rf "$dir"
 	mkdir -p "$dir"
 	(cd "$src" && find lib mm kernel fs -type f -name '*.[ch]' | LC_ALL=C sort) >"$list.all"
@@ -40,9 +40,9 @@ make_tree() {
 }
 
 bench_begin scale
-option CPUS 2
+option CPUS $(($(nproc) < 8 ? $(nproc) : 8))
 option MEM 2G
-option ROUNDS 5 2
+option ROUNDS 6 2
 option ALG lzo-rle
 option DISK 1G
 option PARALLEL "1 2 4 8 16 32 64" "1 4 64"
@@ -52,6 +52,10 @@ option FILES 800 400
 option DIFFS 5 3
 option THREADS "1 2 4 8 64"
 option PAGES 65536 16384
+bench_kernel uml-stat
+bench_module zbench
+STAT_KO=$BENCH_KO
+META+=("others=$RELEASE (locks)")
 bench_kernel uml-perf
 bench_module zbench
 bench_corpus
@@ -62,6 +66,5 @@ bench_meta
 bench_guest --env BENCH_KO="$BENCH_KO" --env TREE="$TREE" \
 	--env FILEOPS="$(bench_program fileops)"
 bench_kernel uml-stat
-bench_module zbench
-BENCH_GUEST=scale-locks-guest.sh bench_guest --env BENCH_KO="$BENCH_KO"
+BENCH_GUEST=scale-locks-guest.sh bench_guest --env BENCH_KO="$STAT_KO"
 bench_finish

@@ -39,15 +39,20 @@ hardware() { # ALGORITHM JOBS...
 bench_begin streams
 option CPUS $(($(nproc) < 4 ? $(nproc) : 4))
 option MEM 2G
-option ROUNDS 5 1
+option ROUNDS 4 1
 option JOBS "1 2 3 4 5 6 7 8 9 10" "1 8"
-option ALGS "lzo default"
+# As in the text, and the default
+option ALGS "lzo lzo-rle"
 option DISK 1280M 160M
 option IO 64M 32M
 option BS 64k
+bench_kernel uml-stat
+STAT=$RELEASE
+bench_kernel 6.1
+META+=("others=$STAT (locks), $RELEASE in QEMU (instructions)")
 bench_kernel uml-perf
 bench_corpus
-option COUNT_ALGS "lzo default" lzo
+option COUNT_ALGS "lzo lzo-rle" lzo
 option COUNT_JOBS "1 2 4 8" 2
 option COUNT_IO 8M 2M
 option COUNT_DISK 160M 20M

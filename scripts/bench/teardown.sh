@@ -16,7 +16,7 @@ set -euo pipefail
 bench_begin teardown
 option CPUS $(($(nproc) < 4 ? $(nproc) : 4))
 option MEM 2G
-option ROUNDS 5 4
+option ROUNDS 6 4
 option ALG lzo-rle
 option DISK 1G
 option CYCLE_TIME 10 2

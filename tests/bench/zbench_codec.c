@@ -17,14 +17,20 @@ static int codec_page(const char *alg, void *work, const void *src, void *dst,
 {
 	size_t len = 2 * PAGE_SIZE;
 
-	if (!strcmp(alg, "lz4"))
+	int ret;
+
+	if (!strcmp(alg, "lz4")) {
 		*size = LZ4_compress_default(src, dst, PAGE_SIZE, len, work);
-	else if (lzorle1x_1_compress(src, PAGE_SIZE, dst, &len, work) ==
-		 LZO_E_OK)
-		*size = len;
+		return 0;
+	}
+	if (!strcmp(alg, "lzo"))
+		ret = lzo1x_1_compress(src, PAGE_SIZE, dst, &len, work);
+	else if (!strcmp(alg, "lzo-rle"))
+		ret = lzorle1x_1_compress(src, PAGE_SIZE, dst, &len, work);
 	else
-		return -EIO;
-	return 0;
+		return -EINVAL;
+	*size = len;
+	return ret == LZO_E_OK ? 0 : -EIO;
 }
 
 static int uncodec_page(const char *alg, const void *src, u32 size, void *dst)

@@ -53,7 +53,8 @@ def files(options, rows, page):
         "process in the same folder on the in-tree driver (higher is better). The first two "
         "tests are those of the text; ext4 answers them from its caches, and the driver hardly "
         "takes part. In the third each file gets 16 KiB of the corpus and is synced, so the "
-        "device is written to.")
+        "device is written to. Where one process alone is slower than two, it is with both "
+        "drivers: that is the virtual machine, and why is not known.")
     for test, title in FILE_TESTS:
         found = select(rows, test=f"files-{test}")
         if found:

@@ -153,7 +153,8 @@ NO_PERF = ("The processor that this ran on has no counters for perf stat to read
            "virtual machines: cycles, branches and stalls are not available.")
 PERF = ("Cycles, branches and stalls are those of perf stat, of the whole guest during the six "
         "tests: a run less one that only fills the device.")
-COUNTERS = """{perf} Counted, too:
+COUNTERS = """{perf} Counted, too, each once but context switches, so that no spread is \
+known; between two runs contentions may differ several times over:
 
 - instructions: of fio and its jobs, in user and kernel mode, all six tests with {COUNT_IO} for \
 each job, on Debian's kernel 6.1 in QEMU with one CPU, where `-icount` makes a nanosecond of CPU \

@@ -5,6 +5,10 @@
 # on swap on the device, with both drivers: time per page, and by a profile of
 # the whole virtual machine where it goes.
 #
+# In User Mode Linux, whose processors are the host's: on an emulated one, as QEMU
+# has without hardware virtualisation, a page would take as long as its
+# instructions, and a profile would be one of the emulator.
+#
 #   WALK_MB      memory of the walker, MEM that of the machine
 #   PASSES       counted walks of experiment 1
 #   TOUCH        who touches pages: user as in the text, or kernel, many in a

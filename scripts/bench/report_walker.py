@@ -71,7 +71,14 @@ def report(meta, rows, page):
         "median and spread of "
         f"N = {runs(rows, 'walk-swap')} alternating rounds, the ratio with its 95 % interval from "
         "the ratios of the rounds.")
-    times(rows, page)
+    times(rows, page, "walk")
+    if select(rows, test="stock-swap"):
+        page.heading("On a stock kernel")
+        page.text(
+            f"The same on Debian's 6.1 in QEMU, {options.get('STOCK_MB')} MB in a machine of "
+            f"{options.get('STOCK_MEM')}, one pass, N = {runs(rows, 'stock-swap')} rounds. Where "
+            "QEMU has to emulate the processor, time is instructions rather than time.")
+        times(rows, page, "stock")
     profiled = distinct(select(rows, unit="samples"), "test")
     if profiled:
         page.heading("Where the time goes")
@@ -90,25 +97,25 @@ def report(meta, rows, page):
     draw(rows, page)
 
 
-def times(rows, page):
+def times(rows, page, name):
     """Microseconds per page."""
     lines = []
     for experiment, touch, title in KINDS:
-        its, mine = (select(rows, test=f"walk-{experiment}", touch=touch, config=who)
+        its, mine = (select(rows, test=f"{name}-{experiment}", touch=touch, config=who)
                      for who in ("theirs", "ours"))
         if its and mine:
             lines.append([
                 title,
                 *(with_spread([row["value"] for row in by]) for by in (its, mine)),
                 str(paired_ratio([row["value"] for row in mine], [row["value"] for row in its])),
-                *(" ".join(number(median(row[name] for row in by), 2)
-                           for name in ("swapped_in", "swapped_out")) for by in (its, mine))])
+                *(" ".join(number(median(row[field] for row in by), 2)
+                           for field in ("swapped_in", "swapped_out")) for by in (its, mine))])
     page.table(["us/page", "in-tree", "ours", "ours/in-tree", "in, out", "in, out (ours)"],
                lines)
     page.text("`in, out` are pages swapped in and out for each step of the walk, as the kernel "
               "counted them, of the in-tree driver and of this one.")
     memory = [(who, found) for who in BOTH if (found := [
-        row["memory_used_max"] for row in select(rows, test="walk-swap", config=who)])]
+        row["memory_used_max"] for row in select(rows, test=f"{name}-swap", config=who)])]
     page.pre([f"most memory the device took, {bench_plot.name_of(who)}: "
               f"{median(found) / 1048576:.1f} MiB" for who, found in memory])
 
@@ -234,11 +241,12 @@ def headlines(_meta, rows):
     """Both experiments."""
     found = []
     for experiment, touch, title in KINDS:
-        mine, its = (values(rows, test=f"walk-{experiment}", touch=touch, config=who)
-                     for who in BOTH)
-        if mine and its:
-            found.append(headline(f"page walker, {title}", "us/page", mine, its,
-                                  of=paired_ratio))
+        for name, where in (("walk", ""), ("stock", ", Debian's 6.1 in QEMU")):
+            mine, its = (values(rows, test=f"{name}-{experiment}", touch=touch, config=who)
+                         for who in BOTH)
+            if mine and its:
+                found.append(headline(f"page walker, {title}{where}", "us/page", mine, its,
+                                      of=paired_ratio))
         mine, its = (own_cost(rows, experiment, touch, who) for who in BOTH)
         if mine and its:
             found.append(headline(f"page walker, {title}: driver and allocator", "us/page",

@@ -7,16 +7,14 @@ set -u
 . "$(dirname "$0")/guest-lib.sh"
 # shellcheck disable=SC2153 # they come from walker.sh
 : "$WALKER" "$CORPUS_FILE" "$ROUNDS" "$ALG" "$DISK" "$WALK_MB" "$PASSES" "$TOUCH"
+NAME=${NAME:-walk}
 MARK=/tmp/mark
 
 walk() { # ours | theirs, swap | in, user | kernel
-	local words name=walk-$2
+	local words name=$NAME-$2
 
 	step "$1: $2, $3"
-	if [ -n "${PROFILE:-}" ]; then
-		MARK=/run/vm/mark-$1-$2-$3-$round
-		name=profiled-$2
-	fi
+	[ -z "${PROFILE:-}" ] || MARK=/run/vm/mark-$1-$2-$3-$round
 	words=$("$WALKER" "$2" "$3" "$WALK_MB" "$CORPUS_FILE" "$round" "$PASSES" "$MARK") ||
 		fail "the walker failed"
 	# shellcheck disable=SC2086 # NAME=VALUE words

@@ -5,9 +5,9 @@
 # on swap on the device, with both drivers: time per page, and by a profile of
 # the whole virtual machine where it goes.
 #
-# In User Mode Linux, whose processors are the host's: on an emulated one, as QEMU
-# has without hardware virtualisation, a page would take as long as its
-# instructions, and a profile would be one of the emulator.
+# In User Mode Linux, whose processors are the host's, and with Debian's 6.1 in QEMU:
+# where that has to emulate its processor, a page takes as long as its instructions,
+# and a profile would be one of the emulator.
 #
 #   WALK_MB      memory of the walker, MEM that of the machine
 #   PASSES       counted walks of experiment 1
@@ -15,6 +15,7 @@
 #                system call, which spares the virtual machine's cost of faults
 #   PROFILES     rounds of the profile, besides ROUNDS without it, and
 #   PROFILE_TOUCH  who touches pages in these
+#   STOCK_MEM    memory in QEMU, where STOCK_MB are walked through STOCK_ROUNDS times
 set -euo pipefail
 
 . "$(dirname "$0")/lib.sh"
@@ -73,7 +74,7 @@ profile() {
 	watch=$!
 	# shellcheck disable=SC2064 # this very one
 	trap "kill $watch 2>/dev/null || true" EXIT
-	bench_guest --env WALKER="$WALKER" --env PROFILE=1 \
+	bench_guest --env WALKER="$WALKER" --env PROFILE=1 --env NAME=profiled \
 		--env ROUNDS="$PROFILES" --env TOUCH="$PROFILE_TOUCH"
 	kill $watch
 	wait $watch 2>/dev/null || true
@@ -92,10 +93,18 @@ option TOUCH "user kernel"
 option PROFILE_TOUCH "user kernel" kernel
 option PROFILES 5 1
 option FREQUENCY 2000
+option STOCK_ROUNDS 4 1
+option STOCK_MEM 192M
+option STOCK_MB 224
+bench_kernel 6.1
+META+=("others=$RELEASE in QEMU")
 bench_kernel uml-perf
 bench_corpus
 WALKER=$(bench_program walker)
 bench_meta
 bench_guest --env WALKER="$WALKER"
 profile
+bench_kernel 6.1
+bench_guest --mem "$STOCK_MEM" --env WALKER="$WALKER" --env NAME=stock --env TOUCH=user \
+	--env PASSES=1 --env WALK_MB="$STOCK_MB" --env ROUNDS="$STOCK_ROUNDS"
 bench_finish

@@ -94,8 +94,8 @@ option PROFILE_TOUCH "user kernel" kernel
 option PROFILES 5 1
 option FREQUENCY 2000
 option STOCK_ROUNDS 4 1
-option STOCK_MEM 192M
-option STOCK_MB 224
+option STOCK_MEM 192M 160M
+option STOCK_MB 224 144
 bench_kernel 6.1
 META+=("others=$RELEASE in QEMU")
 bench_kernel uml-perf

@@ -16,7 +16,10 @@
 #error "zram needs Linux 6.1 or newer"
 #elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0) && \
 	LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
-#error "zram supports Linux 6.1, 6.12 and newer, nothing between"
+#error "zram supports Linux 6.1, 6.12 and 7.2 or newer, nothing between"
+#elif LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0) && \
+	LINUX_VERSION_CODE < KERNEL_VERSION(7, 2, 0)
+#error "zram supports Linux 6.1, 6.12 and 7.2 or newer, nothing between"
 #endif
 
 #define COMPAT_6_1	(LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0))

@@ -111,6 +111,8 @@ out_zram:
 static void remove_device(struct zram *zram)
 {
 	lockdep_assert_held(&zram_devices_lock);
+	/* Until zram_device_reset() is through. */
+	WRITE_ONCE(zram->stop, true);
 	down_write(&zram->lock);
 	zram->removed = true;
 	up_write(&zram->lock);

@@ -257,7 +257,12 @@ unsigned long zs_pool_compact(struct zs_pool *pool, const bool *stop)
 {
 	unsigned long freed;
 
-	mutex_lock(&pool->compacting);
+	/* Not in mutex_lock(), where @stop would not be heard. */
+	while (!mutex_trylock(&pool->compacting)) {
+		if (stopped(stop))
+			return 0;
+		schedule_timeout_uninterruptible(1);
+	}
 	freed = compact(pool, stop, ULONG_MAX);
 	mutex_unlock(&pool->compacting);
 	return freed;

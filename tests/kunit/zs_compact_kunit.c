@@ -309,6 +309,17 @@ static void stop_flag_prevents_a_pass(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&owner->locks), 0);
 }
 
+/* Expect: nor does anybody wait for another pass with it set. */
+static void stop_flag_ends_waiting(struct kunit *test)
+{
+	struct zs_test_owner *owner = test->priv;
+	bool stop = true;
+
+	mutex_lock(&owner->pool->compacting);
+	KUNIT_EXPECT_EQ(test, zs_pool_compact(owner->pool, &stop), 0UL);
+	mutex_unlock(&owner->pool->compacting);
+}
+
 static bool stop_soon;
 
 static void raise_stop_flag(struct zs_test_owner *owner, u32 id)
@@ -553,6 +564,7 @@ static struct kunit_case compact_cases[] = {
 	KUNIT_CASE_PARAM(moving_is_between_busy_zspages,
 			 zs_test_sizes_gen_params),
 	KUNIT_CASE_PARAM(stop_flag_prevents_a_pass, zs_test_sizes_gen_params),
+	KUNIT_CASE(stop_flag_ends_waiting),
 	KUNIT_CASE(stop_flag_ends_a_pass),
 	KUNIT_CASE(other_pools_are_left_alone),
 	KUNIT_CASE(random_operations_survive_compaction),

@@ -278,27 +278,24 @@ static int write_some(struct zram_state *state, struct batch *b)
 
 static int write_batch(struct zram_state *state, struct batch *b)
 {
-	bool compacted = false;
+	unsigned int tries = 0;
 	int ret;
 
-	do {
+	for (;;) {
 		ret = write_some(state, b);
-		/*
-		 * At the limit, room may be there that compaction can win, or
-		 * that one under way has taken for objects it is moving.
-		 */
-		if (ret == -ENOSPC && !compacted) {
-			zs_pool_compact(state->pool, NULL);
-			compacted = true;
-			ret = 0;
-			continue;
-		}
 		/* In reclaim, waiting for memory is waiting for oneself. */
-		if (ret != -ENOMEM || current->flags & PF_MEMALLOC)
+		if (ret == -ENOMEM && !(current->flags & PF_MEMALLOC)) {
+			zram_count(state, ZRAM_WRITE_STALLS, 1);
+			ret = zs_pool_grow(state->pool, b->new[b->done].size,
+					   GFP_NOIO);
+			if (!ret)
+				continue;
+		}
+		if (ret != -ENOSPC ||
+		    !zs_pool_make_room(state->pool, b->new[b->done].size,
+				       tries++))
 			break;
-		zram_count(state, ZRAM_WRITE_STALLS, 1);
-		ret = zs_pool_grow(state->pool, b->new[b->done].size, GFP_NOIO);
-	} while (!ret);
+	}
 	/* At the limit is not the same as out of space on the disk. */
 	return ret == -ENOSPC ? -EDQUOT : ret;
 }

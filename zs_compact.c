@@ -268,6 +268,46 @@ unsigned long zs_pool_compact(struct zs_pool *pool, const bool *stop)
 	return freed;
 }
 
+/* Pages that a writer at the limit frees at most: others are waiting, too. */
+#define ROOM_PAGES	64
+
+/* Jiffies that it waits for room in zspages that are busy. */
+#define ROOM_TRIES	100
+
+/**
+ * zs_pool_make_room - find room for an object in a pool that must not grow
+ * @pool: the pool
+ * @size: bytes of the object, 1 to PAGE_SIZE
+ * @tries: how often the caller has asked before
+ *
+ * First moves objects together. After that there may still be room in zspages
+ * that are busy, as their objects or pages are being moved: waits for these.
+ *
+ * Context: may sleep; reclaim, too. No owner's lock held.
+ * Return: whether it is worth trying again.
+ */
+bool zs_pool_make_room(struct zs_pool *pool, u32 size, unsigned int tries)
+{
+	struct zs_class *c = &pool->classes[zs_class_of(&zs_classes, size)];
+	bool busy, room;
+
+	if (!tries) {
+		mutex_lock(&pool->compacting);
+		compact(pool, NULL, ROOM_PAGES);
+		mutex_unlock(&pool->compacting);
+		return true;
+	}
+	zs_lock(pool);
+	busy = c->busy;
+	room = c->nonempty;
+	zs_unlock(pool);
+	if (tries > ROOM_TRIES || !(busy || room))
+		return false;
+	if (!room)
+		schedule_timeout_uninterruptible(1);
+	return true;
+}
+
 /**
  * zs_pool_freeable - estimate what zs_pool_compact() would free
  * @pool: the pool

@@ -59,6 +59,7 @@ static_assert(ARCH_KMALLOC_MINALIGN >= ZS_MAX_CHAIN);
  *	and most changes are to one of these: listed, each would fetch two others
  *	to leave the list
  * @nonempty: bit per group whose list is not empty
+ * @busy: zspages that zs_set_busy() took off their lists: they may have room
  * @zspages: zspages of this class, busy ones included
  * @used: objects in use
  */
@@ -66,6 +67,7 @@ struct zs_class {
 	struct list_head all;
 	struct list_head groups[ZS_NR_GROUPS];
 	u16 nonempty;
+	u32 busy;
 	unsigned long zspages;
 	unsigned long used;
 };

@@ -493,6 +493,7 @@ void zs_set_busy(struct zs_pool *pool, struct zspage *zspage)
 {
 	lockdep_assert_held(&pool->lock);
 	unlink_zspage(&pool->classes[zspage->class], zspage);
+	pool->classes[zspage->class].busy++;
 	zspage->busy = true;
 }
 
@@ -508,6 +509,7 @@ void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 		   struct list_head *emptied)
 {
 	lockdep_assert_held(&pool->lock);
+	pool->classes[zspage->class].busy--;
 	zspage->busy = false;
 	if (zspage->inuse)
 		link_zspage(&pool->classes[zspage->class], zspage,

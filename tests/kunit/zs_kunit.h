@@ -363,7 +363,7 @@ static inline u32 zs_test_class_faults(struct zs_pool *pool, unsigned int index,
 			listed++;
 		}
 	}
-	faults += listed != zspages;
+	faults += listed != zspages || class->busy;
 	*pages += zspages * shape->chain;
 	return faults + (class->zspages != zspages) + (class->used != used);
 }

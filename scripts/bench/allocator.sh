@@ -58,7 +58,7 @@ option MEM 3G
 option ALG lzo-rle
 option ROUNDS 5 2
 option FILESYSTEMS "btrfs ext4"
-option DISK 2G 384M
+option DISK 1G 384M
 option USAGE 80
 option THREADS 32
 option FILE_BYTES 100000

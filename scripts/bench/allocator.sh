@@ -56,7 +56,7 @@ bench_begin allocator
 option CPUS $(($(nproc) < 8 ? $(nproc) : 8))
 option MEM 3G
 option ALG lzo-rle
-option ROUNDS 5 2
+option ROUNDS 5 1
 option FILESYSTEMS "btrfs ext4"
 option DISK 1G 384M
 option USAGE 80

@@ -87,7 +87,7 @@ option MEM 256M 128M
 option WALK_MB 384 176
 option DISK 1G
 option ALG lzo-rle
-option ROUNDS 6 2
+option ROUNDS 6 1
 option PASSES 3 1
 option TOUCH "user kernel"
 option PROFILE_TOUCH "user kernel" kernel

@@ -121,8 +121,8 @@ def git(meta, rows, page):
     page.text(
         f"Trees of {options.get('FILES')} files of the kernel's source ({meta.get('tree_mib')} "
         f"MiB each with the repository), one file in twenty changed; git {meta.get('git')}. "
-        f"Seconds, median and spread, N = {runs(rows, 'git-cached')} and "
-        f"{runs(rows, 'git-cold')}. Cached as in the text, where the driver does nothing; and "
+        f"Seconds, median and spread, N = {runs(rows, 'git-cached')} rounds, of "
+        f"{options.get('DIFFS')} each where cached. Cached as in the text, where the driver does nothing; and "
         "after mounting afresh, where all that git looks at is read from the device. User and "
         "sys are the guest's own, which counts nearly all as sys.")
     for test, title in (("git-cached", "cached"), ("git-cold", "from the device")):

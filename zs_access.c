@@ -15,11 +15,8 @@
 
 #include "zs_internal.h"
 
-/*
- * Lines of an object that are fetched ahead, at most: there are not many more
- * that a CPU waits for at a time, and what follows it fetches by itself.
- */
-#define PREFETCH_BYTES	(8U * L1_CACHE_BYTES)
+/* Constant after zs_access_init(). */
+struct zs_memory zs_memory;
 
 /* Where an object that crosses a page boundary is put together for reading. */
 static DEFINE_PER_CPU(void *, bounce);
@@ -49,6 +46,11 @@ int zs_access_init(void)
 {
 	int cpu;
 
+	if (!IS_ENABLED(CONFIG_HIGHMEM)) {
+		zs_memory.first = PHYS_PFN(__pa(PAGE_OFFSET));
+		zs_memory.nr = PHYS_PFN(__pa(high_memory - 1)) + 1 -
+			       zs_memory.first;
+	}
 	for_each_possible_cpu(cpu) {
 		per_cpu(bounce, cpu) = kmalloc_node(PAGE_SIZE, GFP_KERNEL,
 						    cpu_to_mem(cpu));
@@ -69,31 +71,19 @@ int zs_access_init(void)
  */
 void zs_prefetch_read(u64 loc, u32 size)
 {
-	const void *data = zs_loc_address(loc);
-	u32 i;
-
-	if (IS_ENABLED(CONFIG_HIGHMEM))
-		return;
-	for (i = 0; i < min(size, PREFETCH_BYTES); i += L1_CACHE_BYTES)
-		prefetch(data + i);
+	zs_prefetch(loc, size, false);
 }
 
 /**
- * zs_prefetch_write - soon this object will be filled
- * @loc: its location
- * @size: its bytes
+ * zs_pfn_valid - pfn_valid(), which is long, in one place
+ * @pfn: a page frame number, whatever it is
  *
- * Context: any; nobody else has the object.
+ * Context: any.
+ * Return: whether it has a struct page.
  */
-void zs_prefetch_write(u64 loc, u32 size)
+bool zs_pfn_valid(unsigned long pfn)
 {
-	const void *data = zs_loc_address(loc);
-	u32 i;
-
-	if (IS_ENABLED(CONFIG_HIGHMEM))
-		return;
-	for (i = 0; i < min(size, PREFETCH_BYTES); i += L1_CACHE_BYTES)
-		prefetchw(data + i);
+	return pfn_valid(pfn);
 }
 
 /**

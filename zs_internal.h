@@ -7,9 +7,11 @@
 #define _ZS_INTERNAL_H_
 
 #include <linux/atomic.h>
+#include <linux/cache.h>
 #include <linux/lockdep.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/prefetch.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -23,7 +25,8 @@
  * @pool: the pool it belongs to; constant
  * @inuse: objects in use; equals the number of bits set in the bitmap
  * @class: index of its size class; constant
- * @group: fullness group whose list it is on; or ZS_GROUP_FULL
+ * @group: fullness group whose list it is on: its own as it was when it was
+ *	last moved, see drop(). ZS_GROUP_FULL if and only if it has no room
  * @busy: in no group's list: not part of its pool yet or any more, or taken off by
  *	compaction or migration. Objects may be freed from it but none
  *	allocated, and whoever made it busy puts it back
@@ -55,9 +58,9 @@ static_assert(ARCH_KMALLOC_MINALIGN >= ZS_MAX_CHAIN);
 /**
  * struct zs_class - one size class of a pool
  * @all: zspages, in no order
- * @groups: zspages by fullness, the most recently changed first. Most are full,
- *	and most changes are to one of these: listed, each would fetch two others
- *	to leave the list
+ * @groups: zspages by fullness, more or less, the most recently moved first.
+ *	Most are full, and most changes are to one of these: listed, each would
+ *	fetch two others to leave the list
  * @nonempty: bit per group whose list is not empty
  * @busy: zspages that zs_set_busy() took off their lists: they may have room
  * @zspages: zspages of this class, busy ones included
@@ -70,7 +73,7 @@ struct zs_class {
 	u32 busy;
 	unsigned long zspages;
 	unsigned long used;
-};
+} ____cacheline_aligned;
 
 /**
  * struct zs_pool - zspages of one user
@@ -112,10 +115,12 @@ struct zs_pool {
 /**
  * struct zs_place - a location, resolved
  * @zspage: the zspage that holds the object
+ * @shape: its geometry
  * @index: the object's index in it
  */
 struct zs_place {
 	struct zspage *zspage;
+	const struct zs_shape *shape;
 	u32 index;
 };
 
@@ -198,6 +203,35 @@ static inline void *zs_loc_address(u64 loc)
 	return __va((phys_addr_t)(loc >> ZS_LOC_FLAG_BITS << ZS_GRAIN_SHIFT));
 }
 
+/*
+ * Lines of an object that are fetched ahead, at most: there are not many more
+ * that a CPU waits for at a time, and what follows it fetches by itself.
+ */
+#define ZS_PREFETCH_BYTES	(8U * L1_CACHE_BYTES)
+
+/*
+ * Soon this object will be read or filled. The location may be stale by now, or
+ * none at all.
+ */
+static __always_inline void zs_prefetch(u64 loc, u32 size, bool write)
+{
+	const void *data = zs_loc_address(loc);
+	const void *end = data + min(size, ZS_PREFETCH_BYTES);
+
+	if (IS_ENABLED(CONFIG_HIGHMEM))
+		return;
+	/* By two, as counting costs as much as fetching. */
+	for (; data < end; data += 2 * L1_CACHE_BYTES) {
+		if (write) {
+			prefetchw(data);
+			prefetchw(data + L1_CACHE_BYTES);
+		} else {
+			prefetch(data);
+			prefetch(data + L1_CACHE_BYTES);
+		}
+	}
+}
+
 static inline struct zspage *zs_page_zspage(struct page *page)
 {
 	return (struct zspage *)(page_private(page) & ~ZS_PLACE_MASK);
@@ -227,6 +261,21 @@ static inline bool zs_in_range(const void *p)
 	return (unsigned long)p >= PAGE_OFFSET && p < high_memory;
 }
 
+/**
+ * struct zs_memory - the page frames of memory that has always been there
+ * @first: the first
+ * @nr: how many from there on, holes included
+ *
+ * Constant after zs_access_init().
+ */
+struct zs_memory {
+	unsigned long first;
+	unsigned long nr;
+};
+
+extern struct zs_memory zs_memory;
+bool zs_pfn_valid(unsigned long pfn);
+
 /*
  * Whether there is a page to look at: all locations were, but what is none may
  * name anything. Holes in memory are not looked for, which would take longer
@@ -234,12 +283,10 @@ static inline bool zs_in_range(const void *p)
  */
 static inline bool zs_loc_has_page(u64 loc)
 {
-	/* An address has no room for the highest bits. */
-	if (!IS_ENABLED(CONFIG_HIGHMEM) &&
-	    !(loc >> (64 + ZS_LOC_FLAG_BITS - ZS_GRAIN_SHIFT)) &&
-	    zs_in_range(zs_loc_address(loc)))
-		return true;
-	return pfn_valid(zs_loc_pfn(loc));
+	unsigned long pfn = zs_loc_pfn(loc);
+
+	return likely(pfn - zs_memory.first < zs_memory.nr) ||
+	       zs_pfn_valid(pfn);
 }
 
 /**
@@ -254,26 +301,27 @@ static inline bool zs_loc_has_page(u64 loc)
  * Context: pool lock held.
  * Return: false where @loc names no object in use in this pool.
  */
-static inline bool zs_locate(struct zs_pool *pool, u64 loc,
-			     struct zs_place *place)
+static __always_inline bool zs_locate(struct zs_pool *pool, u64 loc,
+				      struct zs_place *place)
 {
 	const struct zs_shape *shape;
+	unsigned long private;
 	struct zspage *zspage;
-	struct page *page;
 	u32 offset;
 
 	lockdep_assert_held(&pool->lock);
 	if (!(loc & ZS_LOC_VALID) || !zs_loc_has_page(loc))
 		return false;
-	page = zs_loc_page(loc);
-	zspage = zs_page_zspage(page);
-	if (!zs_in_range(zspage) && !virt_addr_valid(zspage))
+	private = page_private(zs_loc_page(loc));
+	zspage = (struct zspage *)(private & ~ZS_PLACE_MASK);
+	if (unlikely(!zs_in_range(zspage)) && !virt_addr_valid(zspage))
 		return false;
 	if (zspage->pool != pool)
 		return false;
 	shape = zs_shape(zspage);
-	offset = zs_page_place(page) * PAGE_SIZE + zs_loc_offset(loc);
+	offset = (private & ZS_PLACE_MASK) * PAGE_SIZE + zs_loc_offset(loc);
 	place->zspage = zspage;
+	place->shape = shape;
 	place->index = zs_shape_index(shape, offset);
 	return place->index < shape->objects &&
 	       place->index * shape->size == offset &&
@@ -291,7 +339,6 @@ void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 		   struct list_head *emptied);
 
 /* zs_access.c */
-void zs_prefetch_write(u64 loc, u32 size);
 int zs_access_init(void);
 void zs_access_exit(void);
 

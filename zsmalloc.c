@@ -104,6 +104,7 @@ static unsigned int group_of(const struct zspage *zspage)
 	return zs_shape_group(zs_shape(zspage), zspage->inuse);
 }
 
+/* Put a zspage that is on no list on the one of its group, if there is one. */
 static void link_zspage(struct zs_class *class, struct zspage *zspage,
 			unsigned int group)
 {
@@ -116,19 +117,19 @@ static void link_zspage(struct zs_class *class, struct zspage *zspage,
 
 static void unlink_zspage(struct zs_class *class, struct zspage *zspage)
 {
+	struct list_head *list = &class->groups[zspage->group];
+
 	if (zspage->group == ZS_GROUP_FULL)
 		return;
 	list_del_init(&zspage->link);
-	if (list_empty(&class->groups[zspage->group]))
+	if (list_empty(list))
 		class->nonempty &= ~BIT(zspage->group);
 }
 
-static void regroup(struct zs_class *class, struct zspage *zspage)
+/* Not inlined: half of the time a zspage is in the right group. */
+static noinline void move_zspage(struct zs_class *class, struct zspage *zspage,
+				 unsigned int group)
 {
-	unsigned int group = group_of(zspage);
-
-	if (group == zspage->group)
-		return;
 	unlink_zspage(class, zspage);
 	link_zspage(class, zspage, group);
 }
@@ -391,6 +392,86 @@ void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats)
 	zs_unlock(pool);
 }
 
+/* The zspage to take an object from: the fullest one with room, or NULL. */
+static __always_inline struct zspage *fullest(struct zs_class *c)
+{
+	if (!c->nonempty)
+		return NULL;
+	return list_first_entry(&c->groups[__fls(c->nonempty)], struct zspage,
+				link);
+}
+
+/* Take an object. The caller sees to the list that the zspage is on, if any. */
+static __always_inline u64 take_from(struct zs_class *c, struct zspage *zspage,
+				     u32 owner)
+{
+	unsigned long *word = zspage->bitmap;
+	u32 *owners = zs_owners(zspage);
+	u32 index;
+	u64 loc;
+
+	/* There is a bit that is clear, before those that stand for no object. */
+	while (*word == ~0UL)
+		word++;
+	index = (word - zspage->bitmap) * BITS_PER_LONG + ffz(*word);
+	loc = zs_object_loc(zspage, index);
+	__set_bit(index, zspage->bitmap);
+	owners[index] = owner;
+	zspage->inuse++;
+	c->used++;
+	return loc;
+}
+
+static __always_inline u64 take(struct zs_pool *pool, unsigned int class,
+				u32 owner)
+{
+	struct zs_class *c = &pool->classes[class];
+	struct zspage *zspage = fullest(c);
+	u64 loc;
+
+	if (!zspage)
+		return ZS_LOC_NONE;
+	loc = take_from(c, zspage, owner);
+	/* Until it is full it stays where it is: none is fuller. */
+	if (zspage->inuse == zs_classes.shape[class].objects)
+		move_zspage(c, zspage, ZS_GROUP_FULL);
+	return loc;
+}
+
+/*
+ * Free an object. False, with nothing changed, where @loc names none.
+ *
+ * The zspage is moved to another list when it is two groups away from its own,
+ * either way: objects come and go, and half of all moves would be back.
+ */
+static __always_inline bool drop(struct zs_pool *pool, u64 loc,
+				 struct list_head *emptied)
+{
+	struct zs_place place compat_uninitialized;
+	struct zspage *zspage;
+	struct zs_class *c;
+	unsigned int group;
+
+	if (!zs_locate(pool, loc, &place))
+		return false;
+	zspage = place.zspage;
+	c = &pool->classes[zspage->class];
+	__clear_bit(place.index, zspage->bitmap);
+	c->used--;
+	zspage->inuse--;
+	if (zspage->busy)
+		return true;
+	group = zs_shape_group(place.shape, zspage->inuse);
+	if (!zspage->inuse) {
+		unlink_zspage(c, zspage);
+		retire(pool, zspage, emptied);
+	} else if (zspage->group == ZS_GROUP_FULL ||
+		   group - zspage->group + 1 > 2) {
+		move_zspage(c, zspage, group);
+	}
+	return true;
+}
+
 /**
  * zs_fullest - the zspage to take an object from
  * @pool: the pool
@@ -401,19 +482,14 @@ void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats)
  */
 struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class)
 {
-	struct zs_class *c = &pool->classes[class];
-	unsigned int group = fls(c->nonempty);
-
 	lockdep_assert_held(&pool->lock);
-	if (!group)
-		return NULL;
-	return list_first_entry(&c->groups[group - 1], struct zspage, link);
+	return fullest(&pool->classes[class]);
 }
 
 /**
  * zs_take_from - take an object from a zspage
  * @pool: the pool
- * @zspage: one with room; the caller sees to the list it is on, if any
+ * @zspage: one with room, busy
  * @owner: the object's owner
  *
  * Context: pool lock held.
@@ -421,31 +497,8 @@ struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class)
  */
 u64 zs_take_from(struct zs_pool *pool, struct zspage *zspage, u32 owner)
 {
-	unsigned long *word = zspage->bitmap;
-	u32 index;
-
 	lockdep_assert_held(&pool->lock);
-	/* There is a bit that is clear, before those that stand for no object. */
-	while (*word == ~0UL)
-		word++;
-	index = (word - zspage->bitmap) * BITS_PER_LONG + ffz(*word);
-	__set_bit(index, zspage->bitmap);
-	zs_owners(zspage)[index] = owner;
-	zspage->inuse++;
-	pool->classes[zspage->class].used++;
-	return zs_object_loc(zspage, index);
-}
-
-static u64 take(struct zs_pool *pool, unsigned int class, u32 owner)
-{
-	struct zspage *zspage = zs_fullest(pool, class);
-	u64 loc;
-
-	if (!zspage)
-		return ZS_LOC_NONE;
-	loc = zs_take_from(pool, zspage, owner);
-	regroup(&pool->classes[class], zspage);
-	return loc;
+	return take_from(&pool->classes[zspage->class], zspage, owner);
 }
 
 /**
@@ -459,27 +512,8 @@ static u64 take(struct zs_pool *pool, unsigned int class, u32 owner)
  */
 bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied)
 {
-	struct zs_place place;
-	struct zspage *zspage;
-	struct zs_class *c;
-
 	lockdep_assert_held(&pool->lock);
-	if (!zs_locate(pool, loc, &place))
-		return false;
-	zspage = place.zspage;
-	c = &pool->classes[zspage->class];
-	__clear_bit(place.index, zspage->bitmap);
-	zspage->inuse--;
-	c->used--;
-	if (zspage->busy)
-		return true;
-	if (zspage->inuse) {
-		regroup(c, zspage);
-	} else {
-		unlink_zspage(c, zspage);
-		retire(pool, zspage, emptied);
-	}
-	return true;
+	return drop(pool, loc, emptied);
 }
 
 /**
@@ -519,8 +553,9 @@ void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 }
 
 /* One exchange. False, with nothing changed, where there is no room. */
-static bool exchange_one(struct zs_pool *pool, struct zs_exchange *x,
-			 struct list_head *emptied, u64 *refused)
+static __always_inline bool exchange_one(struct zs_pool *pool,
+					 struct zs_exchange *x,
+					 struct list_head *emptied, u64 *refused)
 {
 	u64 new;
 
@@ -529,11 +564,16 @@ static bool exchange_one(struct zs_pool *pool, struct zs_exchange *x,
 		if (new == ZS_LOC_NONE)
 			return false;
 		x->new = new;
-		zs_prefetch_write(new, x->size);
+		zs_prefetch(new, x->size, true);
 	}
-	if (x->old != ZS_LOC_NONE && !zs_drop(pool, x->old, emptied))
+	if (x->old != ZS_LOC_NONE && !drop(pool, x->old, emptied))
 		*refused = x->old;
 	return true;
+}
+
+static noinline void report_refused(u64 loc)
+{
+	pr_err_ratelimited("not an object to free: %#llx\n", loc);
 }
 
 /* A look without the lock, which it spares who will have to grow anyway. */
@@ -580,17 +620,36 @@ int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
 			break;
 	zs_unlock(pool);
 	if (unlikely(refused != ZS_LOC_NONE))
-		pr_err_ratelimited("not an object to free: %#llx\n", refused);
+		report_refused(refused);
 	return i;
 }
 
 /**
- * zs_free_emptied - give emptied zspages back
+ * zs_obj_free - free an object
+ * @pool: the pool
+ * @loc: its location. What is no object is not freed: there is a message.
+ * @emptied: receives its zspage if that became empty
+ *
+ * Context: as zs_obj_exchange().
+ */
+void zs_obj_free(struct zs_pool *pool, u64 loc, struct list_head *emptied)
+{
+	bool freed;
+
+	zs_lock(pool);
+	freed = drop(pool, loc, emptied);
+	zs_unlock(pool);
+	if (unlikely(!freed))
+		report_refused(loc);
+}
+
+/**
+ * zs_free_zspages - give zspages back
  * @emptied: zspages collected by other calls; empty afterwards
  *
  * Context: no owner's and no pool lock held; interrupts may be off.
  */
-void zs_free_emptied(struct list_head *emptied)
+void zs_free_zspages(struct list_head *emptied)
 {
 	struct zspage *zspage, *next;
 

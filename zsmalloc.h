@@ -91,13 +91,26 @@ void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats);
 
 int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
 		    unsigned int n, struct list_head *emptied);
-void zs_free_emptied(struct list_head *emptied);
+void zs_obj_free(struct zs_pool *pool, u64 loc, struct list_head *emptied);
+void zs_free_zspages(struct list_head *emptied);
 
 void zs_prefetch_read(u64 loc, u32 size);
 void zs_prefetch_free(u64 loc);
 void zs_obj_write(u64 loc, const void *src, u32 size);
 const void *zs_obj_read_begin(u64 loc, u32 size);
 void zs_obj_read_end(const void *data);
+
+/**
+ * zs_free_emptied - give emptied zspages back, if there are any
+ * @emptied: zspages collected by other calls; empty afterwards
+ *
+ * Context: no owner's and no pool lock held; interrupts may be off.
+ */
+static inline void zs_free_emptied(struct list_head *emptied)
+{
+	if (unlikely(!list_empty(emptied)))
+		zs_free_zspages(emptied);
+}
 
 /**
  * zs_same_class - may an object's bytes be replaced where they are

@@ -347,7 +347,8 @@ static inline u32 zs_test_class_faults(struct zs_pool *pool, unsigned int index,
 	list_for_each_entry(zspage, &class->all, siblings) {
 		faults += zspage->pool != pool || zspage->busy ||
 			  zspage->class != index ||
-			  zs_shape_group(shape, zspage->inuse) != zspage->group;
+			  (zspage->inuse == shape->objects) !=
+			  (zspage->group == ZS_GROUP_FULL);
 		faults += bitmap_weight(zspage->bitmap, shape->objects) !=
 			  zspage->inuse;
 		zspages++;

@@ -64,29 +64,29 @@ static const struct zram_content empty = { .state = ZRAM_SLOT_EMPTY };
 
 static bool has_object(enum zram_slot_state state)
 {
-	return state == ZRAM_SLOT_COMPRESSED || state == ZRAM_SLOT_HUGE;
+	return state >= ZRAM_SLOT_COMPRESSED;
 }
 
 /* As zram_count(), but under a slot's lock, which keeps us on this CPU. */
-static __always_inline void count(struct zram_state *state, enum zram_stat stat,
-				  s64 amount)
+static __always_inline void count(struct zram_counters __percpu *counters,
+				  enum zram_stat stat, s64 amount)
 {
-	__this_cpu_add(state->counters->value[stat], amount);
+	__this_cpu_add(counters->value[stat], amount);
 }
 
 /* A slot's state was @old and is @new. */
-static __always_inline void count_states(struct zram_state *state,
+static __always_inline void count_states(struct zram_counters __percpu *counters,
 					 enum zram_slot_state old,
 					 enum zram_slot_state new)
 {
 	if (old == ZRAM_SLOT_EMPTY || new == ZRAM_SLOT_EMPTY)
-		count(state, ZRAM_STORED, (new != ZRAM_SLOT_EMPTY) -
+		count(counters, ZRAM_STORED, (new != ZRAM_SLOT_EMPTY) -
 		      (old != ZRAM_SLOT_EMPTY));
 	if (old == ZRAM_SLOT_SAME || new == ZRAM_SLOT_SAME)
-		count(state, ZRAM_SAME, (new == ZRAM_SLOT_SAME) -
+		count(counters, ZRAM_SAME, (new == ZRAM_SLOT_SAME) -
 		      (old == ZRAM_SLOT_SAME));
 	if (old == ZRAM_SLOT_HUGE || new == ZRAM_SLOT_HUGE)
-		count(state, ZRAM_HUGE, (new == ZRAM_SLOT_HUGE) -
+		count(counters, ZRAM_HUGE, (new == ZRAM_SLOT_HUGE) -
 		      (old == ZRAM_SLOT_HUGE));
 }
 
@@ -94,23 +94,25 @@ static __always_inline void count_states(struct zram_state *state,
 static __always_inline void commit(struct zram_state *state, u32 index,
 				   const struct zram_content *new, u64 value)
 {
+	struct zram_counters __percpu *counters = state->counters;
 	struct zram_slot *slot = &state->slots[index];
-	enum zram_slot_state old = zram_word_state(slot->word);
-	u32 old_size = has_object(old) ? zram_word_size(slot->word) : 0;
-	u32 new_size = has_object(new->state) ? new->size : 0;
+	unsigned long word = slot->word;
+	enum zram_slot_state from = zram_word_state(word), to = new->state;
+	u32 old_size = has_object(from) ? zram_word_size(word) : 0;
+	u32 new_size = has_object(to) ? new->size : 0;
 
 	zram_slot_assert_locked(state, index);
 	slot->loc = value;
 	WRITE_ONCE(slot->word, ZRAM_SLOT_LOCK |
-		   (unsigned long)new->state << ZRAM_SLOT_STATE_SHIFT |
+		   (unsigned long)to << ZRAM_SLOT_STATE_SHIFT |
 		   (unsigned long)new->codec << ZRAM_SLOT_CODEC_SHIFT |
 		   (unsigned long)new_size << ZRAM_SLOT_SIZE_SHIFT);
 
-	count(state, ZRAM_BYTES, (s64)new_size - old_size);
-	if (new->state == ZRAM_SLOT_HUGE)
-		count(state, ZRAM_HUGE_SINCE, 1);
-	if (old != new->state)
-		count_states(state, old, new->state);
+	count(counters, ZRAM_BYTES, (s64)new_size - old_size);
+	if (to == ZRAM_SLOT_HUGE)
+		count(counters, ZRAM_HUGE_SINCE, 1);
+	if (from != to)
+		count_states(counters, from, to);
 }
 
 static bool possible(const struct zram_content *new)
@@ -169,12 +171,10 @@ static __always_inline int store_locked(struct zram_state *state, u32 first,
 		stored = zs_obj_exchange(state->pool, x, n, emptied);
 	for (i = 0; i < n && i < stored; i++) {
 		const struct zram_content *to = each ? &new[i] : new;
-		u64 value = to->fill;
+		u64 value = has_object(to->state) ? x[i].new : to->fill;
 
-		if (has_object(to->state)) {
-			value = x[i].new;
+		if (has_object(to->state))
 			zs_obj_write(value, to->data, to->size);
-		}
 		commit(state, first + i, to, value);
 	}
 	return stored;
@@ -223,7 +223,7 @@ int zram_slot_store(struct zram_state *state, u32 index,
 		    const struct zram_content *new, bool if_processing)
 {
 	struct zram_slot *slot = &state->slots[index];
-	struct zs_exchange x;
+	struct zs_exchange x compat_uninitialized;
 	LIST_HEAD(emptied);
 	int ret = -ESTALE;
 
@@ -250,9 +250,20 @@ static bool nothing_to_free(struct zram_state *state, u32 index)
 	       !(word & (ZRAM_SLOT_LOCK | ZRAM_SLOT_PROCESSING));
 }
 
-static __always_inline unsigned int clear(struct zram_state *state, u32 first,
-					  unsigned int n, struct zs_exchange *x)
+/**
+ * zram_slots_clear - empty slots that follow each other
+ * @state: the state
+ * @first: the first slot
+ * @n: how many, 1 to ZRAM_SLOT_BATCH
+ *
+ * Context: task context, interrupts on or off, under swap's and page-table
+ * locks. Does not sleep. At most one acquisition of the pool lock.
+ * Return: how many were not empty.
+ */
+unsigned int zram_slots_clear(struct zram_state *state, u32 first,
+			      unsigned int n)
 {
+	struct zs_exchange x[ZRAM_SLOT_BATCH] compat_uninitialized;
 	unsigned int i, used = 0;
 	LIST_HEAD(emptied);
 
@@ -273,36 +284,32 @@ static __always_inline unsigned int clear(struct zram_state *state, u32 first,
 }
 
 /**
- * zram_slots_clear - empty slots that follow each other
- * @state: the state
- * @first: the first slot
- * @n: how many, 1 to ZRAM_SLOT_BATCH
- *
- * Context: task context, interrupts on or off, under swap's and page-table
- * locks. Does not sleep. At most one acquisition of the pool lock.
- * Return: how many were not empty.
- */
-unsigned int zram_slots_clear(struct zram_state *state, u32 first,
-			      unsigned int n)
-{
-	struct zs_exchange x[ZRAM_SLOT_BATCH] compat_uninitialized;
-
-	return clear(state, first, n, x);
-}
-
-/**
  * zram_slot_free - empty one slot
  * @state: the state
  * @index: the slot
+ *
+ * The same for one slot, without what several need: swap frees its slots one by
+ * one.
  *
  * Context: as zram_slots_clear().
  * Return: false where it was empty already.
  */
 bool zram_slot_free(struct zram_state *state, u32 index)
 {
-	struct zs_exchange x;
+	struct zram_slot *slot = &state->slots[index];
+	enum zram_slot_state old;
+	LIST_HEAD(emptied);
 
-	return clear(state, index, 1, &x);
+	if (nothing_to_free(state, index))
+		return false;
+	zram_slot_lock(state, index);
+	old = zram_word_state(slot->word);
+	if (has_object(old))
+		zs_obj_free(state->pool, slot->loc, &emptied);
+	commit(state, index, &empty, 0);
+	zram_slot_unlock(state, index);
+	zs_free_emptied(&emptied);
+	return old != ZRAM_SLOT_EMPTY;
 }
 
 /**

@@ -59,7 +59,11 @@ static bool next_direct(struct bio *bio, struct bvec_iter *iter,
 	/* A segment as long as a page is a whole, aligned page. */
 	if (bv->bv_len != PAGE_SIZE)
 		return false;
-	bio_advance_iter_single(bio, iter, PAGE_SIZE);
+	/* The end of a bio, as that of one page, is quickly found. */
+	if (iter->bi_size > PAGE_SIZE)
+		bio_advance_iter_single(bio, iter, PAGE_SIZE);
+	else
+		iter->bi_size = 0;
 	return true;
 }
 

@@ -148,34 +148,30 @@ static bool same_filled(const void *page, u64 *fill)
  * @n: how many, at most ZCOMP_BATCH
  * @src: their bytes
  * @if_processing: only if nothing was stored since zram_slot_begin(); one page
- * @done: how many have been stored
- * @new: what to store: for those that are encoded
+ *
+ * What works on it is inlined, once for one page and once for several: for one
+ * the loops are gone.
  */
 struct batch {
 	u32 first;
 	unsigned int n;
 	const void *const *src;
 	bool if_processing;
-	unsigned int done;
-	struct zram_content new[ZCOMP_BATCH];
 };
 
-static void batch_begin(struct batch *b, u32 first, const void *const *src,
-			unsigned int n)
-{
-	b->first = first;
-	b->n = n;
-	b->src = src;
-	b->if_processing = false;
-	b->done = 0;
-}
-
-/* What freeing the old objects will look at. */
-static void prefetch_old(struct zram_state *state, const struct batch *b)
+/* What will be looked at soon. */
+static __always_inline void prefetch_batch(struct zram_state *state,
+					   const struct batch *b)
 {
 	unsigned int i;
 
-	for (i = b->done; i < b->n; i++) {
+	/* Where same_filled() looks. The codec goes on from there in order. */
+	for (i = 0; i < b->n; i++) {
+		prefetch(b->src[i]);
+		prefetch(b->src[i] + PAGE_SIZE - L1_CACHE_BYTES);
+	}
+	/* To free the old objects. */
+	for (i = 0; i < b->n; i++) {
 		u64 loc = zram_slot_peek_loc(state, b->first + i);
 
 		if (loc != ZS_LOC_NONE)
@@ -183,121 +179,168 @@ static void prefetch_old(struct zram_state *state, const struct batch *b)
 	}
 }
 
-/*
- * Find out what to store for the pages that are not stored yet. Takes a stream
- * at the first one that needs it. Returns up to which page that went well.
- */
-static unsigned int encode(struct zram_state *state, struct batch *b,
-			   struct zcomp_stream **stream, int *error)
+/* What to store of a page that is not one word repeated, at @out if compressed. */
+static __always_inline int compress(struct zcomp *comp,
+				    struct zcomp_stream *stream,
+				    const void *src, void *out,
+				    struct zram_content *new)
 {
-	struct zcomp *comp = state->comp[0];
-	void *out = NULL;
-	unsigned int i;
+	int ret;
 
-	for (i = b->done; i < b->n; i++) {
-		struct zram_content *new = &b->new[i];
-
-		*new = (struct zram_content){ .state = ZRAM_SLOT_SAME };
-		if (same_filled(b->src[i], &new->fill))
-			continue;
-		if (!*stream) {
-			*stream = zcomp_stream_get(comp);
-			out = (*stream)->out;
-		}
-		new->size = zs_classes.huge_size;
-		*error = zcomp_compress(comp, *stream, b->src[i], out,
-					&new->size);
-		if (!*error) {
-			new->state = ZRAM_SLOT_COMPRESSED;
-			new->data = out;
-			out += new->size;
-		} else if (*error == -ENOSPC) {
-			new->state = ZRAM_SLOT_HUGE;
-			new->data = b->src[i];
-			new->size = PAGE_SIZE;
-			*error = 0;
-		} else {
-			break;
-		}
+	new->size = zs_classes.huge_size;
+	ret = zcomp_compress(comp, stream, src, out, &new->size);
+	if (likely(!ret)) {
+		new->state = ZRAM_SLOT_COMPRESSED;
+		new->data = out;
+		return 0;
 	}
-	return i;
-}
-
-/* Store what is encoded, up to page @end, growing the pool as need be. */
-static int store(struct zram_state *state, struct batch *b, unsigned int end,
-		 gfp_t gfp)
-{
-	while (b->done < end) {
-		const struct zram_content *new = &b->new[b->done];
-		int ret;
-
-		if (end - b->done == 1) {
-			ret = zram_slot_store(state, b->first + b->done, new,
-					      b->if_processing);
-			ret = ret == -EAGAIN ? 0 : ret ?: 1;
-		} else {
-			ret = zram_slots_store(state, b->first + b->done, new,
-					       end - b->done);
-		}
-		if (ret < 0)
-			return ret;
-		b->done += ret;
-		if (b->done == end)
-			break;
-		ret = zs_pool_grow(state->pool, b->new[b->done].size, gfp);
-		if (ret)
-			return ret;
-	}
+	if (ret != -ENOSPC)
+		return ret;
+	new->state = ZRAM_SLOT_HUGE;
+	new->data = src;
+	new->size = PAGE_SIZE;
 	return 0;
 }
 
 /*
- * Compress and store under one stream. Under a fast codec's one must not sleep,
- * so memory may be short there: -ENOMEM for b->new[b->done].size.
+ * Find out what to store. Takes a stream at the first page that needs it.
+ * Returns up to which page that went well.
  */
-static int write_some(struct zram_state *state, struct batch *b)
+static __always_inline unsigned int encode(struct zcomp *comp,
+					   const struct batch *b,
+					   struct zram_content *new,
+					   struct zcomp_stream **stream,
+					   int *error)
 {
-	struct zcomp *comp = state->comp[0];
-	gfp_t gfp = zcomp_backend_of(comp)->fast ? GFP_NOWAIT : GFP_NOIO;
-	struct zcomp_stream *stream = NULL;
-	int ret, error = 0;
-	unsigned int end;
+	void *out = NULL;
+	unsigned int i;
 
-	/* Where same_filled() looks. The codec goes on from there in order. */
-	for (end = b->done; end < b->n; end++) {
-		prefetch(b->src[end]);
-		prefetch(b->src[end] + PAGE_SIZE - L1_CACHE_BYTES);
+	for (i = 0; i < b->n; i++, new++) {
+		new->codec = 0;
+		if (same_filled(b->src[i], &new->fill)) {
+			new->state = ZRAM_SLOT_SAME;
+			continue;
+		}
+		if (!*stream) {
+			*stream = zcomp_stream_get(comp);
+			out = (*stream)->out;
+		}
+		*error = compress(comp, *stream, b->src[i], out, new);
+		if (unlikely(*error))
+			break;
+		if (new->state == ZRAM_SLOT_COMPRESSED)
+			out += new->size;
 	}
-	prefetch_old(state, b);
-	end = encode(state, b, &stream, &error);
-	ret = store(state, b, end, gfp);
-	if (stream)
-		zcomp_stream_put(comp, stream);
-	return ret ?: error;
+	return i;
 }
 
-static int write_batch(struct zram_state *state, struct batch *b)
+/* How to allocate under a stream: under a fast codec's one must not sleep. */
+static gfp_t grow_gfp(struct zram_state *state)
 {
-	unsigned int tries = 0;
+	return zcomp_backend_of(state->comp[0])->fast ? GFP_NOWAIT : GFP_NOIO;
+}
+
+/*
+ * Store the first @n pages, growing the pool as need be. Returns how many were
+ * stored; if not all, @error says why.
+ */
+static __always_inline unsigned int store(struct zram_state *state,
+					  const struct batch *b,
+					  const struct zram_content *new,
+					  unsigned int n, int *error)
+{
+	unsigned int done = 0;
 	int ret;
 
-	for (;;) {
-		ret = write_some(state, b);
-		/* In reclaim, waiting for memory is waiting for oneself. */
-		if (ret == -ENOMEM && !(current->flags & PF_MEMALLOC)) {
-			zram_count(state, ZRAM_WRITE_STALLS, 1);
-			ret = zs_pool_grow(state->pool, b->new[b->done].size,
-					   GFP_NOIO);
-			if (!ret)
-				continue;
+	while (done < n) {
+		if (b->n == 1) {
+			ret = zram_slot_store(state, b->first, new,
+					      b->if_processing);
+			ret = ret == -EAGAIN ? 0 : ret ?: 1;
+		} else {
+			ret = zram_slots_store(state, b->first + done,
+					       new + done, n - done);
 		}
-		if (ret != -ENOSPC ||
-		    !zs_pool_make_room(state->pool, b->new[b->done].size,
-				       tries++))
+		if (unlikely(ret < 0)) {
+			*error = ret;
 			break;
+		}
+		done += ret;
+		if (likely(done == n))
+			break;
+		ret = zs_pool_grow(state->pool, new[done].size,
+				   grow_gfp(state));
+		if (unlikely(ret)) {
+			*error = ret;
+			break;
+		}
 	}
+	return done;
+}
+
+/*
+ * Compress and store under one stream. Returns how many pages were stored; if
+ * not all, @error says why, and with -ENOMEM and -ENOSPC @size is what found no
+ * room.
+ */
+static __always_inline unsigned int write_some(struct zram_state *state,
+					       const struct batch *b, u32 *size,
+					       int *error)
+{
+	struct zram_content new[ZCOMP_BATCH] compat_uninitialized;
+	struct zcomp *comp = state->comp[0];
+	struct zcomp_stream *stream = NULL;
+	unsigned int n, done;
+
+	*error = 0;
+	prefetch_batch(state, b);
+	n = encode(comp, b, new, &stream, error);
+	done = store(state, b, new, n, error);
+	if (stream)
+		zcomp_stream_put(comp, stream);
+	*size = done < n ? new[done].size : PAGE_SIZE;
+	return done;
+}
+
+/*
+ * Write pages, after somebody has tried that and got as far as @error: 0 for not
+ * yet; if it was for the room, that of @size bytes.
+ */
+static noinline int write_batch(struct zram_state *state, struct batch b,
+				u32 size, int error)
+{
+	unsigned int done, tries = 0;
+
+	do {
+		/* In reclaim, waiting for memory is waiting for oneself. */
+		if (error == -ENOMEM && !(current->flags & PF_MEMALLOC)) {
+			zram_count(state, ZRAM_WRITE_STALLS, 1);
+			error = zs_pool_grow(state->pool, size, GFP_NOIO);
+		}
+		if (error == -ENOSPC &&
+		    zs_pool_make_room(state->pool, size, tries++))
+			error = 0;
+		if (error)
+			break;
+		done = write_some(state, &b, &size, &error);
+		b.first += done;
+		b.src += done;
+		b.n -= done;
+	} while (error);
 	/* At the limit is not the same as out of space on the disk. */
-	return ret == -ENOSPC ? -EDQUOT : ret;
+	return error == -ENOSPC ? -EDQUOT : error;
+}
+
+/* The same for one page, which nearly always goes at once. */
+static __always_inline int write_one(struct zram_state *state, u32 index,
+				     const void *const *src)
+{
+	const struct batch b = { .first = index, .n = 1, .src = src };
+	u32 size;
+	int error;
+
+	write_some(state, &b, &size, &error);
+	return likely(!error) ? 0 : write_batch(state, b, size, error);
 }
 
 /**
@@ -316,11 +359,10 @@ static int write_batch(struct zram_state *state, struct batch *b)
 int zram_write_pages(struct zram_state *state, u32 first,
 		     const void *const *src, unsigned int n)
 {
-	struct batch b compat_uninitialized;
-	int ret;
+	const struct batch b = { .first = first, .n = n, .src = src };
+	int ret = n == 1 ? write_one(state, first, src) :
+			   write_batch(state, b, 0, 0);
 
-	batch_begin(&b, first, src, n);
-	ret = write_batch(state, &b);
 	if (unlikely(ret))
 		zram_count(state, ZRAM_FAILED_WRITES, 1);
 	return ret;
@@ -331,7 +373,12 @@ static int rewrite(struct zram_state *state, u32 index, void *page, u32 offset,
 		   u32 len, const void *src)
 {
 	const void *whole = page;
-	struct batch b compat_uninitialized;
+	const struct batch b = {
+		.first = index,
+		.n = 1,
+		.src = &whole,
+		.if_processing = true,
+	};
 	int ret;
 
 	do {
@@ -340,9 +387,7 @@ static int rewrite(struct zram_state *state, u32 index, void *page, u32 offset,
 		if (ret)
 			break;
 		memcpy(page + offset, src, len);
-		batch_begin(&b, index, &whole, 1);
-		b.if_processing = true;
-		ret = write_batch(state, &b);
+		ret = write_batch(state, b, 0, 0);
 	} while (ret == -ESTALE);
 	return ret;
 }

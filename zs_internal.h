@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What zsmalloc.c, zs_access.c, zs_compact.c and zs_migrate.c share: the structures and the
- * few steps all three take. Nobody else includes this.
+ * What the allocator's files share: the structures and the few steps that more
+ * than one of them takes. Nobody else includes this.
  */
 #ifndef _ZS_INTERNAL_H_
 #define _ZS_INTERNAL_H_
@@ -328,9 +328,14 @@ static __always_inline bool zs_locate(struct zs_pool *pool, u64 loc,
 	       test_bit(place->index, zspage->bitmap);
 }
 
-/* zsmalloc.c, for compaction, migration and tests. */
+/* zsmalloc.c */
 struct zspage *zs_zspage_alloc(struct zs_pool *pool, unsigned int class,
 			       gfp_t gfp);
+
+/* zs_object.c */
+void zs_admit(struct zs_pool *pool, struct zspage *zspage);
+void zs_retire(struct zs_pool *pool, struct zspage *zspage,
+	       struct list_head *emptied);
 struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class);
 u64 zs_take_from(struct zs_pool *pool, struct zspage *zspage, u32 owner);
 bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied);

@@ -13,13 +13,11 @@
  * An emptied zspage leaves its list under the pool lock and is freed by the
  * caller after all its locks are dropped.
  *
- * What it does not do: read and write objects (zs_access.c), move them
- * (zs_compact.c, zs_migrate.c), know what an owner is, or remember sizes: who
- * reads an object says how long it is.
+ * Here are pools and their memory; objects are in zs_object.c, their bytes in
+ * zs_access.c, and who moves them in zs_compact.c and zs_migrate.c. What none
+ * of it does: know what an owner is, or remember sizes: who reads an object says
+ * how long it is.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
-#include <linux/bitmap.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -99,54 +97,6 @@ struct zs_pool *zs_pool_create(const struct zs_owner_ops *ops, void *owner)
 	return pool;
 }
 
-static unsigned int group_of(const struct zspage *zspage)
-{
-	return zs_shape_group(zs_shape(zspage), zspage->inuse);
-}
-
-/* Put a zspage that is on no list on the one of its group, if there is one. */
-static void link_zspage(struct zs_class *class, struct zspage *zspage,
-			unsigned int group)
-{
-	zspage->group = group;
-	if (group == ZS_GROUP_FULL)
-		return;
-	list_add(&zspage->link, &class->groups[group]);
-	class->nonempty |= BIT(group);
-}
-
-static void unlink_zspage(struct zs_class *class, struct zspage *zspage)
-{
-	struct list_head *list = &class->groups[zspage->group];
-
-	if (zspage->group == ZS_GROUP_FULL)
-		return;
-	list_del_init(&zspage->link);
-	if (list_empty(list))
-		class->nonempty &= ~BIT(zspage->group);
-}
-
-/* Not inlined: half of the time a zspage is in the right group. */
-static noinline void move_zspage(struct zs_class *class, struct zspage *zspage,
-				 unsigned int group)
-{
-	unlink_zspage(class, zspage);
-	link_zspage(class, zspage, group);
-}
-
-/* The zspage, on no list, is no longer part of its pool. */
-static void retire(struct zs_pool *pool, struct zspage *zspage,
-		   struct list_head *emptied)
-{
-	lockdep_assert_held(&pool->lock);
-	/* Whoever still reaches it through a page shall leave it alone. */
-	zspage->busy = true;
-	pool->classes[zspage->class].zspages--;
-	pool->pages -= zs_shape(zspage)->chain;
-	list_del(&zspage->siblings);
-	list_add(&zspage->link, emptied);
-}
-
 /* Bounds how long the pool lock is held to empty a list. */
 #define RETIRE_BATCH	128
 
@@ -163,8 +113,7 @@ static bool retire_some(struct zs_pool *pool, struct zs_class *class,
 			continue;
 		if (!left--)
 			break;
-		unlink_zspage(class, zspage);
-		retire(pool, zspage, emptied);
+		zs_retire(pool, zspage, emptied);
 	}
 	zs_unlock(pool);
 	return !list_empty(emptied);
@@ -331,12 +280,7 @@ int zs_pool_grow(struct zs_pool *pool, u32 size, gfp_t gfp)
 	zs_lock(pool);
 	refused = over_limit(pool, chain);
 	if (!refused) {
-		pool->pages += chain;
-		pool->max_pages = max(pool->max_pages, pool->pages);
-		pool->classes[class].zspages++;
-		list_add(&zspage->siblings, &pool->classes[class].all);
-		zspage->busy = false;
-		link_zspage(&pool->classes[class], zspage, group_of(zspage));
+		zs_admit(pool, zspage);
 		due = zs_compact_due(pool, chain);
 	}
 	zs_unlock(pool);
@@ -390,257 +334,6 @@ void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats)
 	stats->max_pages = pool->max_pages;
 	stats->compacted = pool->compacted;
 	zs_unlock(pool);
-}
-
-/* The zspage to take an object from: the fullest one with room, or NULL. */
-static __always_inline struct zspage *fullest(struct zs_class *c)
-{
-	if (!c->nonempty)
-		return NULL;
-	return list_first_entry(&c->groups[__fls(c->nonempty)], struct zspage,
-				link);
-}
-
-/* Take an object. The caller sees to the list that the zspage is on, if any. */
-static __always_inline u64 take_from(struct zs_class *c, struct zspage *zspage,
-				     u32 owner)
-{
-	unsigned long *word = zspage->bitmap;
-	u32 *owners = zs_owners(zspage);
-	u32 index;
-	u64 loc;
-
-	/* There is a bit that is clear, before those that stand for no object. */
-	while (*word == ~0UL)
-		word++;
-	index = (word - zspage->bitmap) * BITS_PER_LONG + ffz(*word);
-	loc = zs_object_loc(zspage, index);
-	__set_bit(index, zspage->bitmap);
-	owners[index] = owner;
-	zspage->inuse++;
-	c->used++;
-	return loc;
-}
-
-static __always_inline u64 take(struct zs_pool *pool, unsigned int class,
-				u32 owner)
-{
-	struct zs_class *c = &pool->classes[class];
-	struct zspage *zspage = fullest(c);
-	u64 loc;
-
-	if (!zspage)
-		return ZS_LOC_NONE;
-	loc = take_from(c, zspage, owner);
-	/* Until it is full it stays where it is: none is fuller. */
-	if (zspage->inuse == zs_classes.shape[class].objects)
-		move_zspage(c, zspage, ZS_GROUP_FULL);
-	return loc;
-}
-
-/*
- * Free an object. False, with nothing changed, where @loc names none.
- *
- * The zspage is moved to another list when it is two groups away from its own,
- * either way: objects come and go, and half of all moves would be back.
- */
-static __always_inline bool drop(struct zs_pool *pool, u64 loc,
-				 struct list_head *emptied)
-{
-	struct zs_place place compat_uninitialized;
-	struct zspage *zspage;
-	struct zs_class *c;
-	unsigned int group;
-
-	if (!zs_locate(pool, loc, &place))
-		return false;
-	zspage = place.zspage;
-	c = &pool->classes[zspage->class];
-	__clear_bit(place.index, zspage->bitmap);
-	c->used--;
-	zspage->inuse--;
-	if (zspage->busy)
-		return true;
-	group = zs_shape_group(place.shape, zspage->inuse);
-	if (!zspage->inuse) {
-		unlink_zspage(c, zspage);
-		retire(pool, zspage, emptied);
-	} else if (zspage->group == ZS_GROUP_FULL ||
-		   group - zspage->group + 1 > 2) {
-		move_zspage(c, zspage, group);
-	}
-	return true;
-}
-
-/**
- * zs_fullest - the zspage to take an object from
- * @pool: the pool
- * @class: a size class
- *
- * Context: pool lock held.
- * Return: the fullest one with room, or NULL.
- */
-struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class)
-{
-	lockdep_assert_held(&pool->lock);
-	return fullest(&pool->classes[class]);
-}
-
-/**
- * zs_take_from - take an object from a zspage
- * @pool: the pool
- * @zspage: one with room, busy
- * @owner: the object's owner
- *
- * Context: pool lock held.
- * Return: its location.
- */
-u64 zs_take_from(struct zs_pool *pool, struct zspage *zspage, u32 owner)
-{
-	lockdep_assert_held(&pool->lock);
-	return take_from(&pool->classes[zspage->class], zspage, owner);
-}
-
-/**
- * zs_drop - free an object
- * @pool: the pool
- * @loc: its location
- * @emptied: receives the zspage if this was its last object
- *
- * Context: pool lock and owner's lock held.
- * Return: false, with nothing changed, where @loc names no object.
- */
-bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied)
-{
-	lockdep_assert_held(&pool->lock);
-	return drop(pool, loc, emptied);
-}
-
-/**
- * zs_set_busy - take a zspage off its list, so that nothing is allocated in it
- * @pool: the pool
- * @zspage: not busy so far
- *
- * Context: pool lock held.
- */
-void zs_set_busy(struct zs_pool *pool, struct zspage *zspage)
-{
-	lockdep_assert_held(&pool->lock);
-	unlink_zspage(&pool->classes[zspage->class], zspage);
-	pool->classes[zspage->class].busy++;
-	zspage->busy = true;
-}
-
-/**
- * zs_clear_busy - put a busy zspage back, or retire it if it became empty
- * @pool: the pool
- * @zspage: made busy by the caller
- * @emptied: receives the zspage if it is empty
- *
- * Context: pool lock held.
- */
-void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
-		   struct list_head *emptied)
-{
-	lockdep_assert_held(&pool->lock);
-	pool->classes[zspage->class].busy--;
-	zspage->busy = false;
-	if (zspage->inuse)
-		link_zspage(&pool->classes[zspage->class], zspage,
-			    group_of(zspage));
-	else
-		retire(pool, zspage, emptied);
-}
-
-/* One exchange. False, with nothing changed, where there is no room. */
-static __always_inline bool exchange_one(struct zs_pool *pool,
-					 struct zs_exchange *x,
-					 struct list_head *emptied, u64 *refused)
-{
-	u64 new;
-
-	if (x->size) {
-		new = take(pool, zs_class_of(&zs_classes, x->size), x->owner);
-		if (new == ZS_LOC_NONE)
-			return false;
-		x->new = new;
-		zs_prefetch(new, x->size, true);
-	}
-	if (x->old != ZS_LOC_NONE && !drop(pool, x->old, emptied))
-		*refused = x->old;
-	return true;
-}
-
-static noinline void report_refused(u64 loc)
-{
-	pr_err_ratelimited("not an object to free: %#llx\n", loc);
-}
-
-/* A look without the lock, which it spares who will have to grow anyway. */
-static bool seems_full(const struct zs_pool *pool, const struct zs_exchange *x)
-{
-	unsigned int class;
-
-	if (!x->size)
-		return false;
-	class = zs_class_of(&zs_classes, x->size);
-	return !READ_ONCE(pool->classes[class].nonempty);
-}
-
-/**
- * zs_obj_exchange - free objects and take others, in one step
- * @pool: the pool
- * @exchange: what to free and what to take; done one after the other
- * @n: how many, at least 1
- * @emptied: receives zspages that became empty
- *
- * The owners of all old objects must hold their locks, and so must those of the
- * new ones that have any; they write the new objects and record their locations
- * before they unlock. What is no object is not freed: there is a message.
- *
- * Context: task context, interrupts on or off. One acquisition of the pool
- * lock. Does not sleep.
- * Return: how many were done; the next one, if there is one, found no room.
- * -EINVAL for a bad size, with nothing done.
- */
-int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
-		    unsigned int n, struct list_head *emptied)
-{
-	u64 refused = ZS_LOC_NONE;
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		if (unlikely(exchange[i].size > PAGE_SIZE))
-			return -EINVAL;
-	if (seems_full(pool, &exchange[0]))
-		return 0;
-	zs_lock(pool);
-	for (i = 0; i < n; i++)
-		if (!exchange_one(pool, &exchange[i], emptied, &refused))
-			break;
-	zs_unlock(pool);
-	if (unlikely(refused != ZS_LOC_NONE))
-		report_refused(refused);
-	return i;
-}
-
-/**
- * zs_obj_free - free an object
- * @pool: the pool
- * @loc: its location. What is no object is not freed: there is a message.
- * @emptied: receives its zspage if that became empty
- *
- * Context: as zs_obj_exchange().
- */
-void zs_obj_free(struct zs_pool *pool, u64 loc, struct list_head *emptied)
-{
-	bool freed;
-
-	zs_lock(pool);
-	freed = drop(pool, loc, emptied);
-	zs_unlock(pool);
-	if (unlikely(!freed))
-		report_refused(loc);
 }
 
 /**

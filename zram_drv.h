@@ -15,6 +15,8 @@
  *   slot lock		one page of the disk, and where its object is (bit spin);
  *			several at a time only in ascending order
  *   pool lock		the allocator's lists, bitmaps, owner ids (raw spin)
+ *   deferred lock	one CPU's list of objects to free (raw spin); not under the
+ *			two before it
  *
  * Rules:
  * - Slot and pool lock are task-context spin locks, taken with interrupts on or

@@ -288,8 +288,8 @@ unsigned int zram_slots_clear(struct zram_state *state, u32 first,
  * @state: the state
  * @index: the slot
  *
- * The same for one slot, without what several need: swap frees its slots one by
- * one.
+ * The slot is empty at once, and its object is freed soon: swap frees its slots
+ * one by one, with all others waiting.
  *
  * Context: as zram_slots_clear().
  * Return: false where it was empty already.
@@ -298,17 +298,17 @@ bool zram_slot_free(struct zram_state *state, u32 index)
 {
 	struct zram_slot *slot = &state->slots[index];
 	enum zram_slot_state old;
-	LIST_HEAD(emptied);
+	u64 loc;
 
 	if (nothing_to_free(state, index))
 		return false;
 	zram_slot_lock(state, index);
 	old = zram_word_state(slot->word);
-	if (has_object(old))
-		zs_obj_free(state->pool, slot->loc, &emptied);
+	loc = slot->loc;
 	commit(state, index, &empty, 0);
 	zram_slot_unlock(state, index);
-	zs_free_emptied(&emptied);
+	if (has_object(old))
+		zs_obj_free_later(state->pool, loc);
 	return old != ZRAM_SLOT_EMPTY;
 }
 

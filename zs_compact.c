@@ -37,7 +37,6 @@
 static LIST_HEAD(pools);
 static DEFINE_SPINLOCK(pools_lock);
 static struct shrinker *shrinker;
-static struct workqueue_struct *compact_wq;
 
 /* Zspages of a class that could go if its objects were packed tightly. */
 static unsigned long surplus(const struct zs_pool *pool, unsigned int class)
@@ -236,6 +235,8 @@ static unsigned long compact(struct zs_pool *pool, const bool *stop,
 	unsigned int class;
 
 	lockdep_assert_held(&pool->compacting);
+	/* What waits to be freed cannot be moved. */
+	zs_pool_flush(pool);
 	/* Large objects first: fewer copies for a page. */
 	for (class = zs_classes.nr; class-- && freed < budget;)
 		if (surplus(pool, class))
@@ -425,7 +426,7 @@ bool zs_compact_due(struct zs_pool *pool, unsigned int pages)
 void zs_compact_background(struct zs_pool *pool)
 {
 	if (zs_pool_freeable(pool) >= background_share(pool))
-		queue_work(compact_wq, &pool->background);
+		queue_work(zs_wq, &pool->background);
 }
 
 /**
@@ -468,17 +469,9 @@ void zs_compact_remove(struct zs_pool *pool)
  */
 int zs_compact_init(void)
 {
-	/* For reclaim: freeing a pool, which may be for that, waits for it. */
-	compact_wq = alloc_workqueue("zram_compact",
-				     WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (!compact_wq)
-		return -ENOMEM;
 	shrinker = compat_shrinker_create("zram", zs_shrinker_count,
 					  zs_shrinker_scan);
-	if (shrinker)
-		return 0;
-	destroy_workqueue(compact_wq);
-	return -ENOMEM;
+	return shrinker ? 0 : -ENOMEM;
 }
 
 /**
@@ -489,5 +482,4 @@ int zs_compact_init(void)
 void zs_compact_exit(void)
 {
 	compat_shrinker_destroy(shrinker);
-	destroy_workqueue(compact_wq);
 }

@@ -91,6 +91,7 @@ struct zs_class {
  * @closing: it shall stop
  * @scanners: shrinker scans that use the pool (atomic)
  * @link: in the shrinker's list of pools, guarded by its lock
+ * @deferred: objects that wait to be freed (zs_defer.c)
  * @classes: the size classes
  */
 struct zs_pool {
@@ -108,6 +109,7 @@ struct zs_pool {
 	bool closing;
 	atomic_t scanners;
 	struct list_head link;
+	struct zs_deferred __percpu *deferred;
 
 	struct zs_class classes[];
 };
@@ -329,6 +331,7 @@ static __always_inline bool zs_locate(struct zs_pool *pool, u64 loc,
 }
 
 /* zsmalloc.c */
+extern struct workqueue_struct *zs_wq;
 struct zspage *zs_zspage_alloc(struct zs_pool *pool, unsigned int class,
 			       gfp_t gfp);
 
@@ -339,6 +342,7 @@ void zs_retire(struct zs_pool *pool, struct zspage *zspage,
 struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class);
 u64 zs_take_from(struct zs_pool *pool, struct zspage *zspage, u32 owner);
 bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied);
+void zs_obj_free(struct zs_pool *pool, const u64 *loc, unsigned int n);
 void zs_set_busy(struct zs_pool *pool, struct zspage *zspage);
 void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 		   struct list_head *emptied);
@@ -346,6 +350,12 @@ void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 /* zs_access.c */
 int zs_access_init(void);
 void zs_access_exit(void);
+
+/* zs_defer.c */
+#define ZS_DEFER_MAX	512	/* objects of a CPU that wait, at most */
+
+int zs_defer_add(struct zs_pool *pool);
+void zs_defer_remove(struct zs_pool *pool);
 
 /* zs_compact.c */
 int zs_compact_init(void);

@@ -332,21 +332,26 @@ int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
 }
 
 /**
- * zs_obj_free - free an object
+ * zs_obj_free - free objects that nobody has any more
  * @pool: the pool
- * @loc: its location. What is no object is not freed: there is a message.
- * @emptied: receives its zspage if that became empty
+ * @loc: their locations. What is no object is not freed: there is a message.
+ * @n: how many
  *
- * Context: as zs_obj_exchange().
+ * Context: task context, interrupts on or off; no owner's and no pool lock
+ * held. One acquisition of the pool lock. Does not sleep.
  */
-void zs_obj_free(struct zs_pool *pool, u64 loc, struct list_head *emptied)
+void zs_obj_free(struct zs_pool *pool, const u64 *loc, unsigned int n)
 {
-	bool freed;
+	u64 refused = ZS_LOC_NONE;
+	LIST_HEAD(emptied);
+	unsigned int i;
 
 	zs_lock(pool);
-	freed = drop(pool, loc, emptied);
+	for (i = 0; i < n; i++)
+		if (!drop(pool, loc[i], &emptied))
+			refused = loc[i];
 	zs_unlock(pool);
-	if (unlikely(!freed))
-		report_refused(loc);
+	zs_free_emptied(&emptied);
+	if (unlikely(refused != ZS_LOC_NONE))
+		report_refused(refused);
 }
-

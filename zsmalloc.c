@@ -27,6 +27,7 @@
 
 /* Constant after zs_init(). */
 struct zs_class_table zs_classes;
+struct workqueue_struct *zs_wq;
 
 /**
  * zs_init - set up what all pools share
@@ -39,9 +40,13 @@ int zs_init(void)
 	int ret;
 
 	zs_class_table_init(&zs_classes, ZS_MAX_CHAIN);
+	/* For reclaim: freeing a pool, which may be for that, waits for it. */
+	zs_wq = alloc_workqueue("zram", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!zs_wq)
+		return -ENOMEM;
 	ret = zs_access_init();
 	if (ret)
-		return ret;
+		goto out_wq;
 	ret = zs_compact_init();
 	if (ret)
 		goto out_access;
@@ -54,6 +59,8 @@ out_compact:
 	zs_compact_exit();
 out_access:
 	zs_access_exit();
+out_wq:
+	destroy_workqueue(zs_wq);
 	return ret;
 }
 
@@ -67,6 +74,7 @@ void zs_exit(void)
 	zs_migrate_exit();
 	zs_compact_exit();
 	zs_access_exit();
+	destroy_workqueue(zs_wq);
 }
 
 /**
@@ -85,6 +93,10 @@ struct zs_pool *zs_pool_create(const struct zs_owner_ops *ops, void *owner)
 	pool = kvzalloc(struct_size(pool, classes, zs_classes.nr), GFP_KERNEL);
 	if (!pool)
 		return NULL;
+	if (zs_defer_add(pool)) {
+		kvfree(pool);
+		return NULL;
+	}
 	raw_spin_lock_init(&pool->lock);
 	pool->ops = ops;
 	pool->owner = owner;
@@ -130,11 +142,11 @@ static bool retire_some(struct zs_pool *pool, struct zs_class *class,
  */
 void zs_pool_destroy(struct zs_pool *pool)
 {
-	struct zs_pool_stats stats;
 	unsigned int class;
 	LIST_HEAD(emptied);
 
 	zs_compact_remove(pool);
+	zs_defer_remove(pool);
 	do {
 		for (class = 0; class < zs_classes.nr; class++) {
 			while (retire_some(pool, &pool->classes[class],
@@ -145,8 +157,7 @@ void zs_pool_destroy(struct zs_pool *pool)
 		}
 		/* What is left is busy: a page of it is being migrated. */
 		cond_resched();
-		zs_pool_stats(pool, &stats);
-	} while (stats.pages);
+	} while (READ_ONCE(pool->pages));
 	zs_migrate_flush();
 	kvfree(pool);
 }
@@ -323,12 +334,13 @@ void zs_pool_reset_max(struct zs_pool *pool)
 /**
  * zs_pool_stats - snapshot of a pool's counts
  * @pool: the pool
- * @stats: filled in, consistent in itself
+ * @stats: filled in, consistent in itself. Frees what waits for that first.
  *
  * Context: any task context.
  */
 void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats)
 {
+	zs_pool_flush(pool);
 	zs_lock(pool);
 	stats->pages = pool->pages;
 	stats->max_pages = pool->max_pages;

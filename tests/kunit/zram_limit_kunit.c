@@ -120,12 +120,32 @@ static void limit_makes_room_by_compaction(struct kunit *test)
 	for (i = 0; i < NR_PAGES - 1; i++)
 		if (i % 4)
 			zram_slot_free(t->state, i);
-	KUNIT_ASSERT_GT(test, zs_pool_freeable(t->state->pool), 1UL);
 	zs_pool_set_limit(t->state->pool, zram_test_pool_pages(t->state));
+	KUNIT_ASSERT_GT(test, zs_pool_freeable(t->state->pool), 1UL);
 	KUNIT_EXPECT_EQ(test, zram_test_write(t, NR_PAGES - 1, noise), 0);
 	KUNIT_EXPECT_TRUE(test, zram_test_reads(t, NR_PAGES - 1, noise));
 	for (i = 0; i < NR_PAGES - 1; i += 4)
 		KUNIT_EXPECT_TRUE(test, zram_test_reads(t, i, tag));
+	KUNIT_EXPECT_EQ(test, zram_test_sum(t->state, ZRAM_FAILED_WRITES), 0);
+}
+
+/* Expect: at the limit, what was freed a moment ago is room again. */
+static void limit_uses_what_was_just_freed(struct kunit *test)
+{
+	struct zram_test *t = test->priv;
+	u32 i, round, tag;
+
+	for (i = 0; i < NR_PAGES / 2; i++)
+		KUNIT_ASSERT_EQ(test, 0,
+				zram_test_write(t, i, ZRAM_TEST_RANDOM));
+	zs_pool_set_limit(t->state->pool, NR_PAGES / 2);
+	for (round = 1; round < 50; round++) {
+		tag = round * ZRAM_TEST_NR_KINDS + ZRAM_TEST_RANDOM;
+		for (i = 0; i < NR_PAGES / 2; i++)
+			zram_slot_free(t->state, i);
+		for (i = 0; i < NR_PAGES / 2; i++)
+			KUNIT_EXPECT_EQ(test, 0, zram_test_write(t, i, tag));
+	}
 	KUNIT_EXPECT_EQ(test, zram_test_sum(t->state, ZRAM_FAILED_WRITES), 0);
 }
 
@@ -202,6 +222,7 @@ static struct kunit_case limit_cases[] = {
 	KUNIT_CASE(limit_lets_pages_shrink),
 	KUNIT_CASE(limit_lets_pages_of_a_size_change),
 	KUNIT_CASE(limit_makes_room_by_compaction),
+	KUNIT_CASE(limit_uses_what_was_just_freed),
 	KUNIT_CASE(limit_waits_for_room_being_moved),
 	{}
 };

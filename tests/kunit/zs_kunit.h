@@ -377,6 +377,7 @@ static inline u32 zs_test_faults(struct zs_pool *pool)
 	u32 faults = 0;
 
 	flush_work(&pool->background);
+	zs_pool_flush(pool);
 	zs_lock(pool);
 	for (class = 0; class < zs_classes.nr; class++)
 		faults += zs_test_class_faults(pool, class, &pages);

@@ -29,7 +29,7 @@
 #define DEFER_DELAY	(HZ / 20)
 
 /* Objects freed under one acquisition of the pool lock. */
-#define DEFER_BATCH	64
+#define DEFER_BATCH	64U
 
 /**
  * struct zs_deferred - objects of a pool that one CPU has yet to free
@@ -53,7 +53,7 @@ static unsigned int pop(struct zs_deferred *list, u64 *loc)
 	unsigned int n;
 
 	raw_spin_lock(&list->lock);
-	n = min(list->nr, (unsigned int)DEFER_BATCH);
+	n = min(list->nr, DEFER_BATCH);
 	list->nr -= n;
 	memcpy(loc, &list->loc[list->nr], n * sizeof(*loc));
 	raw_spin_unlock(&list->lock);

@@ -44,7 +44,8 @@ def report(meta, rows, page):
               f"N = {runs} alternating rounds; ratio ours / in-tree with its 95 % interval. "
               "A RAM disk is not told that a slot is free: that is the kernel's own time, and "
               "`without` the ratio without it. Left are pages still stored when all were reaped: "
-              "the kernel keeps up to 64 slots for each CPU back to free them together.")
+              "the kernel keeps up to 64 slots for each CPU back to free them together. Of those "
+              "that are not, this driver frees the memory within 50 ms, for up to 512 of each CPU.")
     page.table(["processes", "ours ms", "in-tree ms", "RAM disk ms", "ratio", "without",
                 "ours ns/page", "in-tree", "RAM disk", "ours left", "in-tree"],
                [line(processes, its) for processes, its in found.items()])

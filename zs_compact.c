@@ -91,12 +91,11 @@ struct moves {
 static void choose_source(struct zs_pool *pool, unsigned int class,
 			  struct moves *m)
 {
-	struct zs_class *c = &pool->classes[class];
-	unsigned int group = ffs(c->nonempty);
-
-	if (!group || !surplus(pool, class))
+	if (!surplus(pool, class))
 		return;
-	m->source = list_last_entry(&c->groups[group - 1], struct zspage, link);
+	m->source = zs_emptiest(pool, class);
+	if (!m->source)
+		return;
 	m->next = 0;
 	zs_set_busy(pool, m->source);
 }

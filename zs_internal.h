@@ -340,6 +340,7 @@ void zs_admit(struct zs_pool *pool, struct zspage *zspage);
 void zs_retire(struct zs_pool *pool, struct zspage *zspage,
 	       struct list_head *emptied);
 struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class);
+struct zspage *zs_emptiest(struct zs_pool *pool, unsigned int class);
 u64 zs_take_from(struct zs_pool *pool, struct zspage *zspage, u32 owner);
 bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied);
 void zs_obj_free(struct zs_pool *pool, const u64 *loc, unsigned int n);

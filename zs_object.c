@@ -194,6 +194,32 @@ struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class)
 }
 
 /**
+ * zs_emptiest - the zspage to empty
+ * @pool: the pool
+ * @class: a size class
+ *
+ * Context: pool lock held.
+ * Return: of those with room, the one that has been in the lowest group for
+ * longest, or NULL.
+ */
+struct zspage *zs_emptiest(struct zs_pool *pool, unsigned int class)
+{
+	struct zs_class *c = &pool->classes[class];
+	struct zspage *zspage;
+
+	lockdep_assert_held(&pool->lock);
+	while (c->nonempty) {
+		zspage = list_last_entry(&c->groups[__ffs(c->nonempty)],
+					 struct zspage, link);
+		if (group_of(zspage) <= zspage->group + 1)
+			return zspage;
+		/* Objects were taken from it while none was fuller. */
+		move_zspage(c, zspage, group_of(zspage));
+	}
+	return NULL;
+}
+
+/**
  * zs_take_from - take an object from a zspage
  * @pool: the pool
  * @zspage: one with room, busy

@@ -445,6 +445,32 @@ static void random_operations_match_the_model(struct kunit *test)
 	}
 }
 
+/*
+ * Expect: the zspage to empty is the one with fewest objects, also if the other
+ * has filled up in the list of the emptiest.
+ */
+static void emptiest_has_fewest_objects(struct kunit *test)
+{
+	struct zs_test_owner *owner = test->priv;
+	unsigned int class = zs_class_of(&zs_classes, 700);
+	u32 objects = zs_classes.shape[class].objects, id;
+	struct zs_pool *pool = owner->pool;
+	struct zspage *first, *found;
+
+	KUNIT_ASSERT_EQ(test, 0, zs_test_put(owner, 0, 700, 0));
+	zs_lock(pool);
+	first = zs_fullest(pool, class);
+	zs_unlock(pool);
+	for (id = 1; id < objects * 7 / 4; id++)
+		KUNIT_ASSERT_EQ(test, 0, zs_test_put(owner, id, 700, id));
+	for (id = 0; id < objects / 2; id++)
+		zs_test_drop(owner, id);
+	zs_lock(pool);
+	found = zs_emptiest(pool, class);
+	zs_unlock(pool);
+	KUNIT_EXPECT_PTR_EQ(test, found, first);
+}
+
 static struct kunit_case object_cases[] = {
 	KUNIT_CASE_PARAM(grow_makes_room_for_one_zspage, zs_test_sizes_gen_params),
 	KUNIT_CASE(replace_without_room_keeps_the_old),
@@ -461,6 +487,7 @@ static struct kunit_case object_cases[] = {
 	KUNIT_CASE(location_in_a_foreign_page_is_refused),
 	KUNIT_CASE(replace_refuses_a_bad_old_object),
 	KUNIT_CASE_PARAM(emptied_zspages_are_given_back, zs_test_sizes_gen_params),
+	KUNIT_CASE(emptiest_has_fewest_objects),
 	KUNIT_CASE(random_operations_match_the_model),
 	{}
 };

@@ -14,9 +14,10 @@
  *   page lock		of a zspage's page, where the core migrates it
  *   slot lock		one page of the disk, and where its object is (bit spin);
  *			several at a time only in ascending order
+ *   flushing		freeing what is in one CPU's list of objects to free (raw
+ *			spin); not under a slot lock
  *   pool lock		the allocator's lists, bitmaps, owner ids (raw spin)
- *   deferred lock	one CPU's list of objects to free (raw spin); not under the
- *			two before it
+ *   deferred lock	adding to that list (raw spin); not under the pool lock
  *
  * Rules:
  * - Slot and pool lock are task-context spin locks, taken with interrupts on or

@@ -309,13 +309,16 @@ static __always_inline unsigned int write_some(struct zram_state *state,
 static noinline int write_batch(struct zram_state *state, struct batch b,
 				u32 size, int error)
 {
-	unsigned int done, flushed = 0, tries = 0;
+	unsigned int done, tries = 0;
+	bool flushed = false;
 
 	do {
 		/* What waits to be freed may leave room enough. */
-		if ((error == -ENOMEM || error == -ENOSPC) && !flushed++ &&
-		    zs_pool_flush(state->pool))
-			error = 0;
+		if ((error == -ENOMEM || error == -ENOSPC) && !flushed) {
+			flushed = true;
+			if (zs_pool_flush(state->pool))
+				error = 0;
+		}
 		/* In reclaim, waiting for memory is waiting for oneself. */
 		if (error == -ENOMEM && !(current->flags & PF_MEMALLOC)) {
 			zram_count(state, ZRAM_WRITE_STALLS, 1);

@@ -298,17 +298,17 @@ bool zram_slot_free(struct zram_state *state, u32 index)
 {
 	struct zram_slot *slot = &state->slots[index];
 	enum zram_slot_state old;
-	u64 loc;
+	LIST_HEAD(emptied);
 
 	if (nothing_to_free(state, index))
 		return false;
 	zram_slot_lock(state, index);
 	old = zram_word_state(slot->word);
-	loc = slot->loc;
+	if (has_object(old))
+		zs_obj_free_later(state->pool, slot->loc, &emptied);
 	commit(state, index, &empty, 0);
 	zram_slot_unlock(state, index);
-	if (has_object(old))
-		zs_obj_free_later(state->pool, loc);
+	zs_free_emptied(&emptied);
 	return old != ZRAM_SLOT_EMPTY;
 }
 

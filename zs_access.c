@@ -48,8 +48,7 @@ int zs_access_init(void)
 
 	if (!IS_ENABLED(CONFIG_HIGHMEM)) {
 		zs_memory.first = PHYS_PFN(__pa(PAGE_OFFSET));
-		zs_memory.nr = PHYS_PFN(__pa(high_memory - 1)) + 1 -
-			       zs_memory.first;
+		zs_memory.end = PHYS_PFN(__pa(high_memory - 1)) + 1;
 	}
 	for_each_possible_cpu(cpu) {
 		per_cpu(bounce, cpu) = kmalloc_node(PAGE_SIZE, GFP_KERNEL,

@@ -8,10 +8,10 @@
  * is allocated in it from then on) and moves its objects, some at a time: first
  * room is taken for them in zspages that are made busy, too; then each is copied
  * under its owner's lock, blocking, which proves that the object is still where
- * the bitmap said; then what they left is freed. So nobody but owners frees
- * anything in these zspages meanwhile, and the pool lock is taken twice for all
- * and never held across a copy. Objects in flight or freed meanwhile are passed
- * over; a zspage that could not be emptied goes back to its list.
+ * the bitmap said; then what they left is freed. So nobody else frees anything
+ * in these zspages meanwhile but what its owner has given up, and the pool lock is
+ * taken twice for all and never held across a copy. Objects in flight or given up
+ * meanwhile are passed over; a zspage that could not be emptied goes back to its list.
  *
  * One compaction at a time per pool. It allocates nothing.
  */
@@ -219,6 +219,9 @@ static unsigned long compact_class(struct zs_pool *pool, unsigned int class,
 			plan(pool, &m);
 		zs_unlock(pool);
 		zs_free_emptied(&emptied);
+		/* It may have been what waits that could not be moved. */
+		if (stuck && !m.n)
+			zs_pool_flush(pool);
 
 		for (i = 0; i < m.n && !stopped(stop); i++)
 			move(pool, size, &m.move[i]);

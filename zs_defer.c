@@ -5,19 +5,23 @@
  * Swap tells of a free slot under its own locks, with interrupts off: whoever
  * frees slots on another CPU waits for all that is done then. So it is no more
  * than writing a location down. Each CPU has a list of them; a worker frees what
- * is in it, many under one acquisition of the pool lock, soon when there are
- * many, else within DEFER_DELAY. Who finds the list full frees what is in it by
- * himself, so memory that waits is bounded.
+ * is in it, many under one acquisition of the pool lock, at once when there are
+ * many, else after DEFER_DELAY. Where the list is full, an object is freed at
+ * once.
  *
- * An object in a list has no owner: compaction and migration take it for one in
- * flight and leave it where it is. Who must know what is really in use, or needs
- * the room, calls zs_pool_flush().
+ * An object is put in a list under its owner's lock, so whoever has found out,
+ * with that lock, that the owner has given up an object, and calls
+ * zs_pool_flush(), knows that it is free after that. Migration depends on it, as
+ * a location in a list must not outlive its page.
  *
- * Concurrency: a list has a lock, as its worker and zs_pool_flush() may run on
- * another CPU. It is innermost and never held together with the pool lock.
+ * Concurrency: a list has two locks. One is for adding to it, which is all that
+ * happens under the owners' locks; one is for freeing what is in it, which is
+ * done by one at a time, the oldest first, and nothing leaves the list before it
+ * is free. The latter is outside of the former and of the pool lock.
  */
 #include <linux/jiffies.h>
 #include <linux/percpu.h>
+#include <linux/sched.h>
 
 #include "compat.h"
 #include "zs_internal.h"
@@ -34,81 +38,112 @@
 /**
  * struct zs_deferred - objects of a pool that one CPU has yet to free
  * @lock: guards @nr and @loc
- * @nr: how many
- * @loc: their locations
+ * @nr: how many; 0, read with acquire, says that all there were are free
+ * @loc: their locations, the oldest first
+ * @flushing: held by the one who frees them
  * @pool: the pool; constant
- * @work: frees them
+ * @work: frees them. Queued, with or without delay, or running while there are any
  */
 struct zs_deferred {
 	raw_spinlock_t lock;
 	unsigned int nr;
 	u64 loc[ZS_DEFER_MAX];
+	raw_spinlock_t flushing;	/* see above */
 	struct zs_pool *pool;
 	struct delayed_work work;
 };
 
-/* Take the last objects from a list. Returns how many. */
-static unsigned int pop(struct zs_deferred *list, u64 *loc)
+/* The @n oldest are free: the others move up. */
+static void forget(struct zs_deferred *list, unsigned int n)
 {
-	unsigned int n;
+	unsigned int left;
 
 	raw_spin_lock(&list->lock);
-	n = min(list->nr, DEFER_BATCH);
-	list->nr -= n;
-	memcpy(loc, &list->loc[list->nr], n * sizeof(*loc));
+	left = list->nr - n;
+	memmove(list->loc, &list->loc[n], left * sizeof(*list->loc));
+	/* Who sees the list empty sees that its objects are free. */
+	smp_store_release(&list->nr, left);
 	raw_spin_unlock(&list->lock);
+}
+
+/* Free some of the oldest, at most @max. Returns how many. */
+static unsigned int free_some(struct zs_deferred *list, unsigned int max)
+{
+	LIST_HEAD(emptied);
+	unsigned int i, n;
+
+	raw_spin_lock(&list->flushing);
+	/* It only grows but for us, and behind these: pairs with whoever adds. */
+	n = min3(smp_load_acquire(&list->nr), max, DEFER_BATCH);
+	if (n) {
+		for (i = 0; i < n; i++)
+			zs_prefetch_free(list->loc[i]);
+		zs_obj_free(list->pool, list->loc, n, &emptied);
+		forget(list, n);
+	}
+	raw_spin_unlock(&list->flushing);
+	zs_free_emptied(&emptied);
 	return n;
 }
 
-/* Returns how many objects there were. */
-static unsigned int flush(struct zs_deferred *list)
+/* Free what is in a list now. Returns whether there was anything. */
+static bool flush(struct zs_deferred *list)
 {
-	u64 loc[DEFER_BATCH] compat_uninitialized;
-	unsigned int i, n, all = 0;
+	/* Pairs with forget(). */
+	unsigned int n, left = smp_load_acquire(&list->nr);
+	bool any = left;
 
-	while ((n = pop(list, loc))) {
-		for (i = 0; i < n; i++)
-			zs_prefetch_free(loc[i]);
-		zs_obj_free(list->pool, loc, n);
-		all += n;
+	while (left) {
+		n = free_some(list, left);
+		if (!n)
+			break;
+		left -= n;
+		cond_resched();
 	}
-	return all;
+	return any;
 }
 
 static void flush_in_background(struct work_struct *work)
 {
 	struct zs_deferred *list = container_of(to_delayed_work(work),
 						struct zs_deferred, work);
+	unsigned int left;
 
 	flush(list);
+	/* Only who adds to an empty list, or the one too many, sends for us. */
+	left = READ_ONCE(list->nr);
+	if (left)
+		queue_delayed_work(zs_wq, &list->work,
+				   left < DEFER_WAKE ? DEFER_DELAY : 0);
 }
 
 /**
  * zs_obj_free_later - free an object, soon
  * @pool: the pool
- * @loc: its location, which nobody has any more. What is no object is not freed:
- *	there is a message.
+ * @loc: its location. What is no object is not freed: there is a message.
+ * @emptied: receives its zspage if it was freed at once and the last one there
  *
  * Context: task context, interrupts on or off, under swap's and page-table
- * locks; no owner's and no pool lock held. Does not sleep.
+ * locks; the owner's lock held, and he forgets @loc before he unlocks. Does not
+ * sleep.
  */
-void zs_obj_free_later(struct zs_pool *pool, u64 loc)
+void zs_obj_free_later(struct zs_pool *pool, u64 loc, struct list_head *emptied)
 {
-	/* Any CPU's list will do: one may be moved from here on. */
-	struct zs_deferred *list = raw_cpu_ptr(pool->deferred);
+	struct zs_deferred *list = this_cpu_ptr(pool->deferred);
 	unsigned int nr;
 
 	raw_spin_lock(&list->lock);
-	while (unlikely(list->nr == ZS_DEFER_MAX)) {
-		raw_spin_unlock(&list->lock);
-		flush(list);
-		raw_spin_lock(&list->lock);
+	nr = list->nr;
+	if (likely(nr < ZS_DEFER_MAX)) {
+		list->loc[nr] = loc;
+		/* The location before the number. */
+		smp_store_release(&list->nr, nr + 1);
 	}
-	list->loc[list->nr] = loc;
-	nr = ++list->nr;
 	raw_spin_unlock(&list->lock);
 
-	if (nr == 1)
+	if (unlikely(nr == ZS_DEFER_MAX))
+		zs_obj_free(pool, &loc, 1, emptied);
+	else if (!nr)
 		queue_delayed_work(zs_wq, &list->work, DEFER_DELAY);
 	else if (nr == DEFER_WAKE)
 		mod_delayed_work(zs_wq, &list->work, 0);
@@ -118,17 +153,17 @@ void zs_obj_free_later(struct zs_pool *pool, u64 loc)
  * zs_pool_flush - free what waits for that
  * @pool: the pool
  *
- * Context: task context; no owner's and no pool lock held. Does not sleep.
- * Return: how many objects it has freed.
+ * Context: may sleep; no owner's and no pool lock held.
+ * Return: whether anything waited. All that did is free now, whoever freed it.
  */
-unsigned int zs_pool_flush(struct zs_pool *pool)
+bool zs_pool_flush(struct zs_pool *pool)
 {
-	unsigned int n = 0;
+	bool any = false;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		n += flush(per_cpu_ptr(pool->deferred, cpu));
-	return n;
+		any |= flush(per_cpu_ptr(pool->deferred, cpu));
+	return any;
 }
 
 /**
@@ -149,9 +184,9 @@ int zs_defer_add(struct zs_pool *pool)
 		struct zs_deferred *list = per_cpu_ptr(pool->deferred, cpu);
 
 		raw_spin_lock_init(&list->lock);
+		raw_spin_lock_init(&list->flushing);
 		list->pool = pool;
-		/* What waits is no reason to wake a CPU up. */
-		INIT_DEFERRABLE_WORK(&list->work, flush_in_background);
+		INIT_DELAYED_WORK(&list->work, flush_in_background);
 	}
 	return 0;
 }

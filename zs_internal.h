@@ -266,13 +266,13 @@ static inline bool zs_in_range(const void *p)
 /**
  * struct zs_memory - the page frames of memory that has always been there
  * @first: the first
- * @nr: how many from there on, holes included
+ * @end: the one behind the last, holes included
  *
  * Constant after zs_access_init().
  */
 struct zs_memory {
 	unsigned long first;
-	unsigned long nr;
+	unsigned long end;
 };
 
 extern struct zs_memory zs_memory;
@@ -287,7 +287,7 @@ static inline bool zs_loc_has_page(u64 loc)
 {
 	unsigned long pfn = zs_loc_pfn(loc);
 
-	return likely(pfn - zs_memory.first < zs_memory.nr) ||
+	return likely(pfn >= zs_memory.first && pfn < zs_memory.end) ||
 	       zs_pfn_valid(pfn);
 }
 
@@ -343,7 +343,8 @@ struct zspage *zs_fullest(struct zs_pool *pool, unsigned int class);
 struct zspage *zs_emptiest(struct zs_pool *pool, unsigned int class);
 u64 zs_take_from(struct zs_pool *pool, struct zspage *zspage, u32 owner);
 bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied);
-void zs_obj_free(struct zs_pool *pool, const u64 *loc, unsigned int n);
+void zs_obj_free(struct zs_pool *pool, const u64 *loc, unsigned int n,
+		 struct list_head *emptied);
 void zs_set_busy(struct zs_pool *pool, struct zspage *zspage);
 void zs_clear_busy(struct zs_pool *pool, struct zspage *zspage,
 		   struct list_head *emptied);

@@ -37,9 +37,8 @@ MODULE_PARM_DESC(page_migration,
 static const struct movable_operations zs_movable_ops;
 
 /* Zspages whose page locks somebody else held when they were to be freed. */
-static LIST_HEAD(deferred);
-static DEFINE_RAW_SPINLOCK(deferred_lock);
-static struct workqueue_struct *deferred_wq;
+static LIST_HEAD(waiting);
+static DEFINE_RAW_SPINLOCK(waiting_lock);
 
 /* Pages the core has isolated and not yet given back (COMPAT_MOVABLE_STICKS). */
 static atomic_t isolated;
@@ -79,14 +78,14 @@ static bool trylock_pages(struct zspage *zspage)
 	return true;
 }
 
-static void free_deferred(struct work_struct *work)
+static void free_waiting(struct work_struct *work)
 {
 	LIST_HEAD(list);
 	struct zspage *zspage, *next;
 
-	raw_spin_lock_irq(&deferred_lock);
-	list_splice_init(&deferred, &list);
-	raw_spin_unlock_irq(&deferred_lock);
+	raw_spin_lock_irq(&waiting_lock);
+	list_splice_init(&waiting, &list);
+	raw_spin_unlock_irq(&waiting_lock);
 
 	list_for_each_entry_safe(zspage, next, &list, link) {
 		unsigned int place;
@@ -98,7 +97,7 @@ static void free_deferred(struct work_struct *work)
 	}
 }
 
-static DECLARE_WORK(deferred_work, free_deferred);
+static DECLARE_WORK(waiting_work, free_waiting);
 
 /**
  * zs_zspage_free - free a zspage and its pages
@@ -115,10 +114,10 @@ void zs_zspage_free(struct zspage *zspage)
 		free_locked(zspage);
 		return;
 	}
-	raw_spin_lock_irqsave(&deferred_lock, flags);
-	list_add(&zspage->link, &deferred);
-	raw_spin_unlock_irqrestore(&deferred_lock, flags);
-	queue_work(deferred_wq, &deferred_work);
+	raw_spin_lock_irqsave(&waiting_lock, flags);
+	list_add(&zspage->link, &waiting);
+	raw_spin_unlock_irqrestore(&waiting_lock, flags);
+	queue_work(zs_wq, &waiting_work);
 }
 
 /* The objects that begin in the page at @place of the chain: [first, end). */
@@ -134,8 +133,9 @@ static void objects_in(struct zspage *zspage, unsigned int place,
 }
 
 /*
- * Lock the owner of the object at @index if there is an object. Owners free
- * under their lock, so one that is no longer at @from has freed it.
+ * Lock the owner of the object at @index if there is an object. Owners give it up
+ * under their lock: one that is no longer at @from is free or waits to be freed,
+ * which must be done before its page is gone.
  */
 static int lock_object(struct zspage *zspage, u32 index, u64 from, u32 *owner)
 {
@@ -151,6 +151,7 @@ static int lock_object(struct zspage *zspage, u32 index, u64 from, u32 *owner)
 	if (pool->ops->lock(pool->owner, *owner, from))
 		return 0;
 
+	zs_pool_flush(pool);
 	zs_lock(pool);
 	used = test_bit(index, zspage->bitmap);
 	zs_unlock(pool);
@@ -409,36 +410,31 @@ gfp_t zs_migrate_gfp(void)
 }
 
 /**
- * zs_migrate_flush - wait until what was deferred so far is freed
+ * zs_migrate_flush - wait until zspages that waited for page locks are freed
  *
- * A migration that emptied a zspage may still be about to defer it.
+ * A migration that emptied a zspage may still be about to free it.
  *
  * Context: may sleep.
  */
 void zs_migrate_flush(void)
 {
 	wait_var_event(&migrations, !atomic_read(&migrations));
-	flush_work(&deferred_work);
+	flush_work(&waiting_work);
 }
 
 /**
- * zs_migrate_init - be ready to free and to move pages
+ * zs_migrate_init - be ready to move pages
+ *
+ * That the kernel refuses our operations is no error: pages are then not movable.
  *
  * Context: module init. May sleep.
- * Return: 0 or -ENOMEM. That the kernel refuses our operations is no error:
- * pages are then not movable.
  */
-int zs_migrate_init(void)
+void zs_migrate_init(void)
 {
-	deferred_wq = alloc_workqueue("zram_deferred",
-				      WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
-	if (!deferred_wq)
-		return -ENOMEM;
 	if (page_migration && compat_movable_start(&zs_movable_ops)) {
 		pr_info("this kernel does not let us migrate pages\n");
 		page_migration = false;
 	}
-	return 0;
 }
 
 /**
@@ -448,9 +444,8 @@ int zs_migrate_init(void)
  */
 void zs_migrate_exit(void)
 {
-	wait_var_event(&migrations, !atomic_read(&migrations));
+	zs_migrate_flush();
 	wait_var_event(&isolated, !atomic_read(&isolated));
-	destroy_workqueue(deferred_wq);
 	if (page_migration)
 		compat_movable_stop();
 }

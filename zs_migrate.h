@@ -11,7 +11,7 @@
 struct page;
 struct zspage;
 
-int zs_migrate_init(void);
+void zs_migrate_init(void);
 void zs_migrate_exit(void);
 gfp_t zs_migrate_gfp(void);
 void zs_migrate_register(struct zspage *zspage);

@@ -358,26 +358,27 @@ int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
 }
 
 /**
- * zs_obj_free - free objects that nobody has any more
+ * zs_obj_free - free objects
  * @pool: the pool
  * @loc: their locations. What is no object is not freed: there is a message.
  * @n: how many
+ * @emptied: receives zspages that became empty
  *
- * Context: task context, interrupts on or off; no owner's and no pool lock
- * held. One acquisition of the pool lock. Does not sleep.
+ * Context: task context, interrupts on or off; their owners' locks held, or
+ * their owners have forgotten them. One acquisition of the pool lock. Does not
+ * sleep.
  */
-void zs_obj_free(struct zs_pool *pool, const u64 *loc, unsigned int n)
+void zs_obj_free(struct zs_pool *pool, const u64 *loc, unsigned int n,
+		 struct list_head *emptied)
 {
 	u64 refused = ZS_LOC_NONE;
-	LIST_HEAD(emptied);
 	unsigned int i;
 
 	zs_lock(pool);
 	for (i = 0; i < n; i++)
-		if (!drop(pool, loc[i], &emptied))
+		if (!drop(pool, loc[i], emptied))
 			refused = loc[i];
 	zs_unlock(pool);
-	zs_free_emptied(&emptied);
 	if (unlikely(refused != ZS_LOC_NONE))
 		report_refused(refused);
 }

@@ -50,13 +50,9 @@ int zs_init(void)
 	ret = zs_compact_init();
 	if (ret)
 		goto out_access;
-	ret = zs_migrate_init();
-	if (ret)
-		goto out_compact;
+	zs_migrate_init();
 	return 0;
 
-out_compact:
-	zs_compact_exit();
 out_access:
 	zs_access_exit();
 out_wq:
@@ -322,10 +318,11 @@ void zs_pool_set_limit(struct zs_pool *pool, unsigned long pages)
  * zs_pool_reset_max - start watching for a new maximum
  * @pool: the pool
  *
- * Context: any task context.
+ * Context: may sleep.
  */
 void zs_pool_reset_max(struct zs_pool *pool)
 {
+	zs_pool_flush(pool);
 	zs_lock(pool);
 	pool->max_pages = pool->pages;
 	zs_unlock(pool);
@@ -336,7 +333,7 @@ void zs_pool_reset_max(struct zs_pool *pool)
  * @pool: the pool
  * @stats: filled in, consistent in itself. Frees what waits for that first.
  *
- * Context: any task context.
+ * Context: may sleep.
  */
 void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats)
 {

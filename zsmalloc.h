@@ -91,8 +91,9 @@ void zs_pool_stats(struct zs_pool *pool, struct zs_pool_stats *stats);
 
 int zs_obj_exchange(struct zs_pool *pool, struct zs_exchange *exchange,
 		    unsigned int n, struct list_head *emptied);
-void zs_obj_free_later(struct zs_pool *pool, u64 loc);
-unsigned int zs_pool_flush(struct zs_pool *pool);
+void zs_obj_free_later(struct zs_pool *pool, u64 loc,
+		       struct list_head *emptied);
+bool zs_pool_flush(struct zs_pool *pool);
 void zs_free_zspages(struct list_head *emptied);
 
 void zs_prefetch_read(u64 loc, u32 size);

@@ -27,24 +27,10 @@ static void defer_exit(struct kunit *test)
 	zs_test_finish(test, test->priv);
 }
 
-/* The item has no object from now on, and it is freed later. */
-static void defer_item(struct zs_test_owner *owner, u32 id)
-{
-	struct zs_test_item *item = &owner->items[id];
-	u64 loc;
-
-	raw_spin_lock(&item->lock);
-	loc = item->loc;
-	item->loc = ZS_LOC_NONE;
-	raw_spin_unlock(&item->lock);
-	if (loc != ZS_LOC_NONE)
-		zs_obj_free_later(owner->pool, loc);
-}
-
 static void defer_items(struct zs_test_owner *owner, u32 from, u32 to)
 {
 	while (from < to)
-		defer_item(owner, from++);
+		zs_test_drop_later(owner, from++);
 }
 
 /* Objects in use, as the pool has it, with those that wait. */
@@ -80,7 +66,7 @@ static void flush_frees_what_waits(struct kunit *test)
 	defer_items(owner, 0, NR_ITEMS / 2);
 	zs_pool_flush(owner->pool);
 	KUNIT_EXPECT_EQ(test, in_use(owner->pool), NR_ITEMS / 2UL);
-	KUNIT_EXPECT_EQ(test, zs_pool_flush(owner->pool), 0U);
+	KUNIT_EXPECT_FALSE(test, zs_pool_flush(owner->pool));
 	defer_items(owner, NR_ITEMS / 2, NR_ITEMS);
 	KUNIT_EXPECT_EQ(test, zs_test_pages(owner), 0UL);
 }
@@ -109,8 +95,8 @@ static void many_are_freed_in_the_background(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, drains(owner->pool));
 }
 
-/* Expect: where no worker gets the CPU, who fills the list empties it. */
-static void full_list_is_freed_by_who_filled_it(struct kunit *test)
+/* Expect: where no worker gets the CPU, so much waits and no more. */
+static void full_list_takes_no_more(struct kunit *test)
 {
 	struct zs_test_owner *owner = test->priv;
 	unsigned long used;
@@ -137,7 +123,7 @@ static void compaction_frees_what_waits(struct kunit *test)
 		zs_test_drop(owner, id);
 	for (id = 0; id < ZS_DEFER_MAX / 4; id++)
 		if (id % 8)
-			defer_item(owner, id);
+			zs_test_drop_later(owner, id);
 	zs_pool_compact(owner->pool, NULL);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(owner->pool->pages),
 			zs_test_min_pages(owner));
@@ -166,17 +152,21 @@ static void pool_goes_with_what_waits(struct kunit *test)
 static void what_is_no_object_is_refused(struct kunit *test)
 {
 	struct zs_test_owner *owner = test->priv;
+	LIST_HEAD(emptied);
 	u64 loc;
 
 	KUNIT_ASSERT_EQ(test, 0, zs_test_put(owner, 0, 700, 0));
 	KUNIT_ASSERT_EQ(test, 0, zs_test_put(owner, 1, 700, 0));
 	loc = owner->items[1].loc;
-	defer_item(owner, 1);
-	zs_obj_free_later(owner->pool, loc);
-	zs_obj_free_later(owner->pool, ~0ULL);
-	zs_obj_free_later(owner->pool, 0x5a5a5a5a5a5a5a5aULL);
-	KUNIT_EXPECT_GT(test, zs_pool_flush(owner->pool), 0U);
+	zs_test_drop_later(owner, 1);
+	preempt_disable();
+	zs_obj_free_later(owner->pool, loc, &emptied);
+	zs_obj_free_later(owner->pool, ~0ULL, &emptied);
+	zs_obj_free_later(owner->pool, 0x5a5a5a5a5a5a5a5aULL, &emptied);
+	preempt_enable();
+	KUNIT_EXPECT_TRUE(test, zs_pool_flush(owner->pool));
 	KUNIT_EXPECT_EQ(test, in_use(owner->pool), 1UL);
+	KUNIT_EXPECT_TRUE(test, list_empty(&emptied));
 }
 
 /**
@@ -226,7 +216,7 @@ static void threads_free_side_by_side(struct kunit *test)
 			.to = (i + 1) * (NR_ITEMS / 3),
 		};
 		task[i] = kthread_run(fill_and_free, &filler[i], "zs_filler");
-		KUNIT_ASSERT_FALSE(test, IS_ERR(task[i]));
+		KUNIT_EXPECT_FALSE(test, IS_ERR(task[i]));
 	}
 	for (i = 0; i < 25; i++) {
 		zs_pool_flush(owner->pool);
@@ -234,7 +224,8 @@ static void threads_free_side_by_side(struct kunit *test)
 		msleep(20);
 	}
 	for (i = 0; i < 3; i++) {
-		kthread_stop(task[i]);
+		if (!IS_ERR(task[i]))
+			kthread_stop(task[i]);
 		KUNIT_EXPECT_EQ(test, filler[i].bad, 0U);
 	}
 	defer_items(owner, 0, NR_ITEMS);
@@ -245,7 +236,7 @@ static struct kunit_case defer_cases[] = {
 	KUNIT_CASE_PARAM(flush_frees_what_waits, zs_test_sizes_gen_params),
 	KUNIT_CASE(few_do_not_wait_for_others),
 	KUNIT_CASE(many_are_freed_in_the_background),
-	KUNIT_CASE(full_list_is_freed_by_who_filled_it),
+	KUNIT_CASE(full_list_takes_no_more),
 	KUNIT_CASE(compaction_frees_what_waits),
 	KUNIT_CASE(pool_goes_with_what_waits),
 	KUNIT_CASE(what_is_no_object_is_refused),

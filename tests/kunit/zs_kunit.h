@@ -259,6 +259,20 @@ static inline void zs_test_drop(struct zs_test_owner *owner, u32 id)
 	zs_free_emptied(&emptied);
 }
 
+/* The item has no object from now on, and what it had is freed later. */
+static inline void zs_test_drop_later(struct zs_test_owner *owner, u32 id)
+{
+	struct zs_test_item *item = &owner->items[id];
+	LIST_HEAD(emptied);
+
+	raw_spin_lock(&item->lock);
+	if (item->loc != ZS_LOC_NONE)
+		zs_obj_free_later(owner->pool, item->loc, &emptied);
+	item->loc = ZS_LOC_NONE;
+	raw_spin_unlock(&item->lock);
+	zs_free_emptied(&emptied);
+}
+
 /* Does the item have the bytes it was given, or no object? */
 static inline bool zs_test_intact(struct zs_test_owner *owner, u32 id)
 {
@@ -347,6 +361,8 @@ static inline u32 zs_test_class_faults(struct zs_pool *pool, unsigned int index,
 	list_for_each_entry(zspage, &class->all, siblings) {
 		faults += zspage->pool != pool || zspage->busy ||
 			  zspage->class != index ||
+			  zs_shape_group(shape, zspage->inuse) + 1 <
+			  zspage->group ||
 			  (zspage->inuse == shape->objects) !=
 			  (zspage->group == ZS_GROUP_FULL);
 		faults += bitmap_weight(zspage->bitmap, shape->objects) !=

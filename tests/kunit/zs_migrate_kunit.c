@@ -144,6 +144,54 @@ static void page_with_object_in_flight_stays(struct kunit *test)
 	put_page(dst);
 }
 
+/* One that waits to be freed is freed then, and is in nobody's way. */
+static void page_with_object_that_waits_moves(struct kunit *test)
+{
+	struct zs_test_owner *owner = test->priv;
+	u32 id;
+
+	for (id = 0; id < 5; id++)
+		KUNIT_ASSERT_EQ(test, zs_test_put(owner, id, 700, id), 0);
+	zs_test_drop_later(owner, 1);
+	KUNIT_EXPECT_EQ(test, migrate_item(test, owner, 0), 0);
+	KUNIT_EXPECT_EQ(test, zs_test_damaged(owner), 0U);
+	/* Now one that only reaches into the page that moves. */
+	zs_test_drop_later(owner, 4);
+	for (id = 6; id < 12; id++)
+		KUNIT_ASSERT_EQ(test, zs_test_put(owner, id, 700, id), 0);
+	KUNIT_EXPECT_EQ(test, migrate_item(test, owner, 11), 0);
+	zs_test_drop_later(owner, 11);
+	KUNIT_EXPECT_EQ(test, migrate_item(test, owner, 10), 0);
+}
+
+static void give_up_first(struct zs_test_owner *owner, u32 id)
+{
+	if (id == 4)
+		zs_test_drop_later(owner, 0);
+}
+
+/* So is one that its owner gives up when it has just been moved. */
+static void object_given_up_in_the_new_page_is_freed(struct kunit *test)
+{
+	struct zs_test_owner *owner = test->priv;
+	u32 id, round;
+
+	for (round = 0; round < 4; round++) {
+		for (id = 0; id < 5; id++)
+			KUNIT_ASSERT_EQ(test, 0,
+					zs_test_put(owner, id, 700, id));
+		zs_test_drop_later(owner, 4);
+		owner->before_lock = give_up_first;
+		KUNIT_EXPECT_EQ(test, migrate_item(test, owner, 1), 0);
+		owner->before_lock = NULL;
+		KUNIT_EXPECT_EQ(test, zs_test_faults(owner->pool), 0U);
+		KUNIT_EXPECT_EQ(test, zs_test_damaged(owner), 0U);
+		for (id = 1; id < 4; id++)
+			zs_test_drop(owner, id);
+		KUNIT_EXPECT_EQ(test, zs_test_pages(owner), 0UL);
+	}
+}
+
 /* So does the page that an object in flight only reaches into. */
 static void tail_of_object_in_flight_stays(struct kunit *test)
 {
@@ -328,6 +376,8 @@ static struct kunit_case migrate_cases[] = {
 	KUNIT_CASE_PARAM(objects_survive_moves, zs_test_sizes_gen_params),
 	KUNIT_CASE(new_page_takes_the_place),
 	KUNIT_CASE(page_with_object_in_flight_stays),
+	KUNIT_CASE(page_with_object_that_waits_moves),
+	KUNIT_CASE(object_given_up_in_the_new_page_is_freed),
 	KUNIT_CASE(tail_of_object_in_flight_stays),
 	KUNIT_CASE(page_of_busy_zspage_stays),
 	KUNIT_CASE(page_of_new_zspage_stays),

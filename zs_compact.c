@@ -37,6 +37,7 @@
 static LIST_HEAD(pools);
 static DEFINE_SPINLOCK(pools_lock);
 static struct shrinker *shrinker;
+static struct workqueue_struct *compact_wq;
 
 /* Zspages of a class that could go if its objects were packed tightly. */
 static unsigned long surplus(const struct zs_pool *pool, unsigned int class)
@@ -198,9 +199,11 @@ static unsigned long compact_class(struct zs_pool *pool, unsigned int class,
 	unsigned int stuck = 0, i;
 	unsigned long freed = 0;
 	LIST_HEAD(emptied);
+	bool stays;
 
 	INIT_LIST_HEAD(&m.targets);
 	do {
+		stays = false;
 		/* What ends some moves begins the next: half as often. */
 		zs_lock(pool);
 		settle(pool, &m, &emptied);
@@ -208,7 +211,8 @@ static unsigned long compact_class(struct zs_pool *pool, unsigned int class,
 			unsigned int pages = end_source(pool, &m, &emptied);
 
 			freed += pages;
-			stuck += !pages;
+			stays = !pages;
+			stuck += stays;
 		}
 		if (!m.source && left && freed < budget &&
 		    stuck < MAX_STUCK && !stopped(stop)) {
@@ -220,7 +224,7 @@ static unsigned long compact_class(struct zs_pool *pool, unsigned int class,
 		zs_unlock(pool);
 		zs_free_emptied(&emptied);
 		/* It may have been what waits that could not be moved. */
-		if (stuck && !m.n)
+		if (stays)
 			zs_pool_flush(pool);
 
 		for (i = 0; i < m.n && !stopped(stop); i++)
@@ -428,7 +432,7 @@ bool zs_compact_due(struct zs_pool *pool, unsigned int pages)
 void zs_compact_background(struct zs_pool *pool)
 {
 	if (zs_pool_freeable(pool) >= background_share(pool))
-		queue_work(zs_wq, &pool->background);
+		queue_work(compact_wq, &pool->background);
 }
 
 /**
@@ -471,9 +475,17 @@ void zs_compact_remove(struct zs_pool *pool)
  */
 int zs_compact_init(void)
 {
+	/* For reclaim: freeing a pool, which may be for that, waits for it. */
+	compact_wq = alloc_workqueue("zram_compact",
+				     WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	if (!compact_wq)
+		return -ENOMEM;
 	shrinker = compat_shrinker_create("zram", zs_shrinker_count,
 					  zs_shrinker_scan);
-	return shrinker ? 0 : -ENOMEM;
+	if (shrinker)
+		return 0;
+	destroy_workqueue(compact_wq);
+	return -ENOMEM;
 }
 
 /**
@@ -484,4 +496,5 @@ int zs_compact_init(void)
 void zs_compact_exit(void)
 {
 	compat_shrinker_destroy(shrinker);
+	destroy_workqueue(compact_wq);
 }

@@ -192,18 +192,31 @@ int zs_defer_add(struct zs_pool *pool)
 }
 
 /**
- * zs_defer_remove - undo zs_defer_add()
- * @pool: the pool, which is not used any more. What waits is left to who frees
- *	the zspages.
+ * zs_defer_stop - free what waits; nothing more will
+ * @pool: the pool, whose owners are gone
+ *
+ * Before the pool's zspages go, as migration may still free what waits.
  *
  * Context: may sleep.
  */
-void zs_defer_remove(struct zs_pool *pool)
+void zs_defer_stop(struct zs_pool *pool)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 		cancel_delayed_work_sync(&per_cpu_ptr(pool->deferred,
 						      cpu)->work);
+	zs_pool_flush(pool);
+}
+
+/**
+ * zs_defer_remove - undo zs_defer_add()
+ * @pool: the pool, which nobody migrates any more
+ *
+ * Context: may sleep.
+ */
+void zs_defer_remove(struct zs_pool *pool)
+{
 	free_percpu(pool->deferred);
+	pool->deferred = NULL;
 }

@@ -357,6 +357,7 @@ void zs_access_exit(void);
 #define ZS_DEFER_MAX	512	/* objects of a CPU that wait, at most */
 
 int zs_defer_add(struct zs_pool *pool);
+void zs_defer_stop(struct zs_pool *pool);
 void zs_defer_remove(struct zs_pool *pool);
 
 /* zs_compact.c */

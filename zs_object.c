@@ -240,7 +240,7 @@ u64 zs_take_from(struct zs_pool *pool, struct zspage *zspage, u32 owner)
  * @loc: its location
  * @emptied: receives the zspage if this was its last object
  *
- * Context: pool lock and owner's lock held.
+ * Context: pool lock held; the owner's lock, too, or it has given it up.
  * Return: false, with nothing changed, where @loc names no object.
  */
 bool zs_drop(struct zs_pool *pool, u64 loc, struct list_head *emptied)

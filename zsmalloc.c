@@ -27,6 +27,7 @@
 
 /* Constant after zs_init(). */
 struct zs_class_table zs_classes;
+/* Frees objects and zspages: nothing that takes long. */
 struct workqueue_struct *zs_wq;
 
 /**
@@ -41,7 +42,7 @@ int zs_init(void)
 
 	zs_class_table_init(&zs_classes, ZS_MAX_CHAIN);
 	/* For reclaim: freeing a pool, which may be for that, waits for it. */
-	zs_wq = alloc_workqueue("zram", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	zs_wq = alloc_workqueue("zram_free", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	if (!zs_wq)
 		return -ENOMEM;
 	ret = zs_access_init();
@@ -142,7 +143,7 @@ void zs_pool_destroy(struct zs_pool *pool)
 	LIST_HEAD(emptied);
 
 	zs_compact_remove(pool);
-	zs_defer_remove(pool);
+	zs_defer_stop(pool);
 	do {
 		for (class = 0; class < zs_classes.nr; class++) {
 			while (retire_some(pool, &pool->classes[class],
@@ -155,6 +156,7 @@ void zs_pool_destroy(struct zs_pool *pool)
 		cond_resched();
 	} while (READ_ONCE(pool->pages));
 	zs_migrate_flush();
+	zs_defer_remove(pool);
 	kvfree(pool);
 }
 

@@ -64,6 +64,7 @@ struct zs_test_item {
  * @pool: the pool
  * @rnd: the random numbers of the case; one thread only
  * @before_lock: called with the id whose lock is about to be taken, if set
+ * @asked: for @before_lock to tell that it was called
  * @refuse: say of every object that it is elsewhere
  * @grown: zspages made by zs_test_put()
  * @locks: calls of zs_owner_ops.lock ...
@@ -80,6 +81,7 @@ struct zs_test_owner {
 	struct zs_pool *pool;
 	struct rnd_state rnd;
 	void (*before_lock)(struct zs_test_owner *owner, u32 id);
+	struct completion *asked;
 	bool refuse;
 	atomic_t grown;
 	atomic_t locks;

@@ -8,6 +8,8 @@
  * pool's books and of every item's bytes.
  */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/pagemap.h>
 
@@ -190,6 +192,57 @@ static void object_given_up_in_the_new_page_is_freed(struct kunit *test)
 			zs_test_drop(owner, id);
 		KUNIT_EXPECT_EQ(test, zs_test_pages(owner), 0UL);
 	}
+}
+
+/* Long enough for whoever destroys the pool to be waiting for us. */
+static void take_a_while(struct zs_test_owner *owner, u32 id)
+{
+	owner->before_lock = NULL;
+	complete(owner->asked);
+	msleep(200);
+}
+
+static int migrate_first(void *data)
+{
+	struct zs_test_owner *owner = data;
+	struct page *dst = alloc_page(GFP_KERNEL);
+	struct page *src = get_page_of(owner, 0);
+
+	if (dst && src && !migrate(dst, src))
+		atomic_inc(&owner->grown);
+	if (src)
+		put_page(src);
+	if (dst)
+		put_page(dst);
+	return 0;
+}
+
+/* A pool that goes waits for a page that moves, also with objects that wait. */
+static void pool_goes_during_a_move(struct kunit *test)
+{
+	struct zs_test_owner *owner = test->priv;
+	DECLARE_COMPLETION_ONSTACK(asked);
+	struct task_struct *task;
+	u32 id;
+
+	for (id = 0; id < 5; id++)
+		KUNIT_ASSERT_EQ(test, zs_test_put(owner, id, 700, id), 0);
+	zs_test_drop_later(owner, 3);
+	atomic_set(&owner->grown, 0);
+	owner->asked = &asked;
+	owner->before_lock = take_a_while;
+	task = kthread_create(migrate_first, owner, "zs_migrate");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	wake_up_process(task);
+	wait_for_completion(&asked);
+	zs_pool_destroy(owner->pool);
+	kthread_stop(task);
+	put_task_struct(task);
+	KUNIT_EXPECT_EQ(test, atomic_read(&owner->grown), 1);
+	for (id = 0; id < 5; id++)
+		owner->items[id].loc = ZS_LOC_NONE;
+	owner->pool = zs_pool_create(&zs_test_ops, owner);
 }
 
 /* So does the page that an object in flight only reaches into. */
@@ -378,6 +431,7 @@ static struct kunit_case migrate_cases[] = {
 	KUNIT_CASE(page_with_object_in_flight_stays),
 	KUNIT_CASE(page_with_object_that_waits_moves),
 	KUNIT_CASE(object_given_up_in_the_new_page_is_freed),
+	KUNIT_CASE(pool_goes_during_a_move),
 	KUNIT_CASE(tail_of_object_in_flight_stays),
 	KUNIT_CASE(page_of_busy_zspage_stays),
 	KUNIT_CASE(page_of_new_zspage_stays),

@@ -8,7 +8,8 @@
  * and the new page both lead to it at the same place in the chain: a location
  * on either is valid. An object that begins in the page before and reaches into
  * this one is locked while the chain is switched to the new page. Objects in
- * flight (ZS_OWNER_NONE) cannot be locked; then the page stays.
+ * flight (ZS_OWNER_NONE) cannot be locked; then the page stays. Those that wait
+ * to be freed (zs_defer.c) are freed when they are come across.
  *
  * Concurrency: the core calls us with the page locked. A registered page may
  * only be freed with its page lock held, but freeing happens where one must

@@ -12,7 +12,8 @@
  * the object stays where it is. The rules for the user:
  *
  * - Read, write and free an object only under its owner's lock, or while its
- *   owner is ZS_OWNER_NONE, which means: in flight, do not move.
+ *   owner is ZS_OWNER_NONE, which means: in flight, do not move. An object to
+ *   be freed later is given up under that lock.
  * - The owner's lock is a spin lock that disables preemption, and the pool
  *   lock nests inside it. The allocator takes no lock to read or write bytes.
  *

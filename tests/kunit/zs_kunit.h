@@ -247,32 +247,31 @@ static inline int zs_test_put(struct zs_test_owner *owner, u32 id, u32 size,
 	return err;
 }
 
-/* Free the item's object, if there is one. */
-static inline void zs_test_drop(struct zs_test_owner *owner, u32 id)
+/* The item gives up its object, if there is one: it is freed now, or later. */
+static inline void zs_test_give_up(struct zs_test_owner *owner, u32 id,
+				   bool later)
 {
 	struct zs_test_item *item = &owner->items[id];
 	LIST_HEAD(emptied);
 
 	raw_spin_lock(&item->lock);
-	if (item->loc != ZS_LOC_NONE)
+	if (item->loc != ZS_LOC_NONE && later)
+		zs_obj_free_later(owner->pool, item->loc, &emptied);
+	else if (item->loc != ZS_LOC_NONE)
 		zs_test_free(owner->pool, item->loc, &emptied);
 	item->loc = ZS_LOC_NONE;
 	raw_spin_unlock(&item->lock);
 	zs_free_emptied(&emptied);
 }
 
-/* The item has no object from now on, and what it had is freed later. */
+static inline void zs_test_drop(struct zs_test_owner *owner, u32 id)
+{
+	zs_test_give_up(owner, id, false);
+}
+
 static inline void zs_test_drop_later(struct zs_test_owner *owner, u32 id)
 {
-	struct zs_test_item *item = &owner->items[id];
-	LIST_HEAD(emptied);
-
-	raw_spin_lock(&item->lock);
-	if (item->loc != ZS_LOC_NONE)
-		zs_obj_free_later(owner->pool, item->loc, &emptied);
-	item->loc = ZS_LOC_NONE;
-	raw_spin_unlock(&item->lock);
-	zs_free_emptied(&emptied);
+	zs_test_give_up(owner, id, true);
 }
 
 /* Does the item have the bytes it was given, or no object? */
